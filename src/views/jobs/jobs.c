@@ -57,7 +57,8 @@ static int read_all(
         if (jobs_read(jobs, paths[i], &reason) == GPUT_OK)
             n_read++;
         else
-            jobs_find(jobs, NAN, "unreadable", reason.message, "%s could not be read", paths[i]);
+            jobs_add_finding(
+                jobs, NAN, "unreadable", reason.message, "%s could not be read", paths[i]);
     }
     return n_read == 0 && count > 0 ? jobs_read(jobs, paths[0], error) : GPUT_OK;
 }
@@ -73,7 +74,8 @@ static int make(
     if (!jobs->failed && jobs->n_ranks == 0)
         return say_what_is_there(jobs, paths, count, error);
     if (jobs->n_marks > 0)
-        jobs_find(jobs, NAN, "marks", "gpu-tracker sub-track analyze shows their code blocks",
+        jobs_add_finding(jobs, NAN, "marks",
+            "gpu-tracker sub-track analyze shows their code blocks",
             jobs->n_marks > 1 ? "%s and %zu more have marks of code blocks"
                               : "%s has marks of code blocks",
             jobs->marks[0].path, jobs->n_marks - 1);

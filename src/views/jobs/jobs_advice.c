@@ -1,4 +1,4 @@
-/* What people should know of a job, each with its evidence. */
+/* The findings of a job, each with its evidence. */
 #include "views/jobs/jobs.h"
 
 #include "base/cleanup.h"
@@ -14,25 +14,25 @@
 #include <string.h>
 
 #define LOW_CPU_PERCENT 50.0
-/* Of the job's cores, with what others used: there was nothing left. */
+/* The job and other programs used so much of its cores that none were left. */
 #define BUSY_PERCENT 90.0
 #define LOW_GPU_PERCENT 15.0
 #define LOW_RAM_PERCENT 25.0
 #define HIGH_RAM_PERCENT 90.0
-/* Pages that ranks share may count twice: a little above the limit is near it. */
+/* Pages that ranks share may count twice, so a sum slightly above the limit is still near it. */
 #define EXCESS_RAM_PERCENT 105.0
 #define IMBALANCE_PERCENT 20.0
 #define WAITING_PERCENT 20.0
-/* Shorter jobs say little. */
+/* Shorter jobs get no advice. */
 #define SHORT_SECONDS 2.0
-/* Trackers need some time to begin: less is nothing that lacks. */
+/* A tracker needs a moment to start: shorter gaps are not reported. */
 #define UNREAD_SECONDS 0.1
-/* Results so far and samples are at most this far apart, as a rule. */
+/* The usual maximum interval between results so far, and between samples. */
 #define RECORDS_APART_SECONDS 2.0
-/* Of a list in a sentence. */
+/* Maximum number of names in a sentence. */
 #define MAX_NAMED 8
 
-#define FIND(kind, evidence, ...) jobs_find(jobs, (double)index, kind, evidence, __VA_ARGS__)
+#define FIND(kind, evidence, ...) jobs_add_finding(jobs, (double)index, kind, evidence, __VA_ARGS__)
 
 static size_t end_of(const struct jobs_job *job)
 {
@@ -41,7 +41,7 @@ static size_t end_of(const struct jobs_job *job)
 
 /* ---- Ranks that are missing, failed or unfinished ---- */
 
-/* "3, 7-9", of a job whose world size is known. */
+/* Lists the missing ranks of a job whose world size is known: "3, 7-9". */
 static void list_missing(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *list)
 {
     size_t count = 0;
@@ -63,7 +63,7 @@ static bool has_node(const struct gput_jobs *jobs, const struct jobs_job *job, d
     return false;
 }
 
-/* Of which machines there is nothing, where launchers say how many there are. */
+/* Appends which machines have no files, where the launcher says how many machines there are. */
 static void say_missing_machines(
     const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
 {
@@ -113,7 +113,8 @@ static int compare_ends(const void *left, const void *right)
     return ORDER(*a, *b);
 }
 
-/* The first to fail is the reason, as a rule: launchers then end the others. */
+/* Lists the ranks that failed, sorted by their ends where those are known. The first to fail is
+ * usually the cause: launchers then end the others. */
 static const struct jobs_rank **list_failed(
     struct gput_jobs *jobs, const struct jobs_job *job, size_t *count, bool *are_in_order)
 {
@@ -134,7 +135,8 @@ static const struct jobs_rank **list_failed(
     return failed;
 }
 
-/* All of its ranks, as torchrun does when one of them fails: the next run is what they did then. */
+/* True where all ranks were restarted, as torchrun does when one fails: the next run continues
+ * this one. */
 static bool is_started_again(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     const struct jobs_job *next = job + 1;
@@ -149,9 +151,9 @@ static bool is_started_again(const struct gput_jobs *jobs, const struct jobs_job
            strcmp(jobs->ranks[job->first].run, jobs->ranks[next->first].run) == 0;
 }
 
-/* The first rank whose records stop before `failed` ended, without an end: its tracker was killed,
- * as a rule with it, and the launcher ended the others for that, by SIGTERM. Else the records must
- * stop earlier, for they are a second apart. NULL: there is none. */
+/* Returns the first rank whose records stop, without an end, before `failed` ended: its tracker
+ * was killed, and the launcher then ended the others by SIGTERM. Where `failed` ended otherwise,
+ * the records must stop some time earlier, because they are a second apart. NULL: there is none. */
 static const struct jobs_rank *first_killed(
     const struct gput_jobs *jobs, const struct jobs_job *job, const struct jobs_rank *failed)
 {
@@ -186,7 +188,7 @@ static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size
     }
     for (size_t i = 0; i < count && i < MAX_NAMED; i++) {
         jobs_name_rank(failed[i], name, sizeof name);
-        jobs_say_end(failed[i], end);
+        jobs_format_end(failed[i], end);
         str_printf(&list, "%s%s: %s%s", i > 0 ? "; " : "", name, end,
             failed[i]->is_retried ? ", and was started again" : "");
     }
@@ -220,7 +222,7 @@ static void find_out_of_memory(struct gput_jobs *jobs, const struct jobs_job *jo
 
 static void find_runs_at_once(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    if (job->is_at_once)
+    if (job->overlaps_another_run)
         FIND("runs_at_once", "their launcher gave them no id that is known",
             "Another run of as many %ss went on at the same time: %ss were assigned to runs by "
             "their start times, and can be mixed up",
@@ -248,7 +250,8 @@ static void find_unfinished(struct gput_jobs *jobs, const struct jobs_job *job, 
             job->noun, named > 1 ? "s" : "");
 }
 
-/* A tracking file that could not be written has a head at best. */
+/* Finds ranks that have only a tracking file without samples, because it could not be written.
+ * */
 static void find_empty(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     CLEANUP_STR struct str list = {0};
@@ -264,7 +267,7 @@ static void find_empty(struct gput_jobs *jobs, const struct jobs_job *job, size_
             named > 1 ? "s" : "");
 }
 
-/* Nothing says what was in the rows that were lost. */
+/* True where rows are missing and no report has their figures. */
 static bool is_partial(const struct jobs_rank *rank)
 {
     return rank->rows_lost > 0 && rank->files == JOBS_SAMPLES && rank->ram_is_at_least;
@@ -312,8 +315,9 @@ static void find_versions(struct gput_jobs *jobs, const struct jobs_job *job, si
     }
 }
 
-/* One that takes over from a tracker that ended does so within a second; the joules of those that
- * were killed, or have no file, are not there either. */
+/* Finds machines whose counters no tracker read for a while. A tracker takes over from one that
+ * ended within a second; joules of trackers that were killed, or that left no file, are missing as
+ * well. */
 static void find_unread_energy(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     CLEANUP_STR struct str list = {0};
@@ -340,8 +344,8 @@ static void find_unread_energy(struct gput_jobs *jobs, const struct jobs_job *jo
 
 /* ---- What was asked for ---- */
 
-/* Whether others ran under its id of a scheduler, too: what there is was allocated to all of them,
- * and what to ask for is said of them together. */
+/* True where other jobs ran under its scheduler id, too. They share the allocation, so advice is
+ * given for all of them together. */
 static bool is_part(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     return job->allocation > 0 && jobs->allocations[job->allocation - 1].n_jobs > 1;
@@ -363,19 +367,19 @@ static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, 
         human_seconds(job->cpu_seconds, used), job->core_seconds < 100 ? 1 : 0, job->core_seconds);
     if (job->busy_core_seconds > BUSY_PERCENT / 100 * job->known_core_seconds) {
         FIND("shared_cores", evidence, "The %s used %s of its %s (%s); others kept %s of them busy",
-            what, human_cores(busy, used), jobs_say_cores(job->cores, cores),
+            what, human_cores(busy, used), jobs_format_cores(job->cores, cores),
             human_share(job->efficiency_percent, share), human_cores(job->other_cores, others));
         return;
     }
     FIND("idle_cores", evidence,
         "The %s kept %s of its %s busy (%s): ask for fewer, or run more "
         "%s%s or threads",
-        what, human_cores(busy, used), jobs_say_cores(job->cores, cores),
+        what, human_cores(busy, used), jobs_format_cores(job->cores, cores),
         human_share(job->efficiency_percent, share), work,
         strcmp(work, "process") == 0 ? "es" : "s");
 }
 
-/* Finds the machine on which ranks came closest to a limit that they share. */
+/* Finds the machine whose ranks came closest to a limit that they share. */
 static void find_shared_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     char evidence[192], sum[HUMAN_SIZE], limit[HUMAN_SIZE];
@@ -402,8 +406,8 @@ static void find_shared_ram(struct gput_jobs *jobs, const struct jobs_job *job, 
         highest->name, percent, job->session_noun);
 }
 
-/* Finds the rank that came closest to its own limit of RAM, and jobs that asked for far more than
- * they used. */
+/* Finds the rank that came closest to its own RAM limit, and jobs that requested far more RAM
+ * than they used. */
 static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     const struct jobs_rank *highest = NULL;
@@ -455,7 +459,8 @@ static void find_idle_gpus(struct gput_jobs *jobs, const struct jobs_job *job, s
             job->noun, named > 1 ? "s" : "");
 }
 
-/* Where no driver answered: what others have is still counted. */
+/* Finds ranks whose number of GPUs is unknown because no driver answered. The GPUs of other
+ * ranks are counted nevertheless. */
 static void find_unknown_gpus(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     CLEANUP_STR struct str list = {0};
@@ -491,14 +496,14 @@ static void find_stragglers(struct gput_jobs *jobs, const struct jobs_job *job, 
         str_printf(&list, "%s%s: %s, %s of CPU time", named > 1 ? "; " : "", name,
             human_seconds(rank->seconds + rank->tried_seconds, seconds),
             human_seconds(rank->cpu_seconds + rank->tried_cpu_seconds, cpu));
-        jobs_say_slower(rank, &walls, &list);
+        jobs_append_slower_cause(rank, &walls, &list);
     }
     if (named > 0)
         FIND("stragglers", str_text(&list), "%zu %s%s far longer than the others", named, job->noun,
             named > 1 ? "s ran or worked" : " ran or worked");
 }
 
-/* " 7"; "" where ranks have no numbers. */
+/* Writes " 7", or "" where ranks have no numbers. */
 static const char *number_of(double rank, char text[24])
 {
     text[0] = '\0';

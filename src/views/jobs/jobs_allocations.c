@@ -1,6 +1,6 @@
 /*
- * All that ran in one job of a scheduler: its steps together, the time between them, and what to
- * ask for next time.
+ * Everything that ran in one job of a scheduler: its steps together, the time between them, and
+ * what to request next time.
  */
 #include "views/jobs/jobs.h"
 
@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shorter ones say little of what the next one needs. */
+/* Shorter allocations give no advice. */
 #define SHORT_SECONDS 10.0
-/* Of what was allocated: less is worth a change. */
+/* A lower request is suggested below this part of the allocation. */
 #define ASK_LESS_PART 0.75
 
 /* Orders sessions by their machine. */
@@ -32,7 +32,7 @@ static int by_node(const void *left, const void *right)
     return ORDER(a, b);
 }
 
-/* Adds up what the sessions of one machine had at once, and what they were allowed. */
+/* Adds up what the sessions of one machine used at one moment, and what they were allowed. */
 static void add_node(struct gput_jobs *jobs, struct jobs_allocation *allocation,
     const struct jobs_rank **ranks, size_t count)
 {
@@ -114,8 +114,8 @@ static void add_sessions(struct gput_jobs *jobs, struct jobs_allocation *allocat
         allocation->efficiency_percent = 100 * allocation->cpu_seconds / allocation->core_seconds;
 }
 
-/* Says what to ask for, where that differs from what Slurm gave. What a run would have needed that
- * failed, or whose end is not known, nobody knows. */
+/* Suggests a request where it differs from Slurm's allocation. Runs that failed, or whose end is
+ * unknown, may have needed more, so they give no advice. */
 static void advise(struct gput_jobs *jobs, struct jobs_allocation *allocation)
 {
     CLEANUP_STR struct str options = {0};
@@ -155,11 +155,11 @@ static void advise(struct gput_jobs *jobs, struct jobs_allocation *allocation)
             human_seconds(allocation->time_limit_seconds, given), 100 * REQUEST_TIME_MARGIN);
     str_append(&evidence, ". From one run");
     text_fit(allocation->ask, sizeof allocation->ask, "%s", str_text(&options));
-    jobs_find(jobs, (double)(allocation->first_job + allocation->n_jobs - 1), "ask",
+    jobs_add_finding(jobs, (double)(allocation->first_job + allocation->n_jobs - 1), "ask",
         str_text(&evidence) + 2, "Ask for %s", str_text(&options));
 }
 
-/* Says of a job with several steps that its cores were idle, also between them. */
+/* Finds jobs whose allocation was idle between their steps. */
 static void find_idle(struct gput_jobs *jobs, const struct jobs_allocation *allocation)
 {
     char idle[HUMAN_SIZE], all[HUMAN_SIZE], share[HUMAN_SIZE], evidence[160];
@@ -168,13 +168,13 @@ static void find_idle(struct gput_jobs *jobs, const struct jobs_allocation *allo
         return;
     text_fit(evidence, sizeof evidence, "%s of %s, from the first start to the last end",
         human_seconds(allocation->idle_seconds, idle), human_seconds(allocation->seconds, all));
-    jobs_find(jobs, (double)(allocation->first_job + allocation->n_jobs - 1), "idle_time", evidence,
-        "Nothing that was tracked ran for %s of the time of job %s",
+    jobs_add_finding(jobs, (double)(allocation->first_job + allocation->n_jobs - 1), "idle_time",
+        evidence, "Nothing that was tracked ran for %s of the time of job %s",
         human_share(100 * allocation->idle_seconds / allocation->seconds, share),
         allocation->job_id);
 }
 
-/* Begins an allocation of which nothing is known. */
+/* Adds an allocation without figures. NULL without memory. */
 static struct jobs_allocation *begin(struct gput_jobs *jobs, size_t first_job, const char *job_id)
 {
     if (!ARRAY_EXTEND(jobs->allocations, jobs->n_allocations)) {

@@ -14,11 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Within it starts are as launchers make them. */
+/* Launchers start all ranks within this time. */
 #define BARRIER_SECONDS 5.0
-/* Of an offset: starts and ends are off by the same if they are so close. */
+/* Starts and ends count as equally off if they differ by no more than this part of the offset.
+ * */
 #define ALIKE_PART 0.02
-/* Less is corrected nowhere. */
+/* Smaller offsets are not corrected. */
 #define MIN_OFFSET_SECONDS 0.1
 
 struct spread {
@@ -33,7 +34,7 @@ struct clock {
     struct spread starts, ends;
 };
 
-/* The median of the starts, or ends, of ranks by one clock, and how far apart these are. */
+/* Returns the median of the starts, or ends, of the ranks with one clock, and their spread. */
 static struct spread spread_of(
     const struct gput_jobs *jobs, const struct jobs_job *job, size_t clock, bool of_ends)
 {
@@ -66,7 +67,7 @@ static struct clock clock_of(
     return clock;
 }
 
-/* That of the lowest rank: it is taken for right. */
+/* Returns the clock of the lowest rank, which is taken to be right. */
 static size_t reference_of(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     size_t first = job->first;
@@ -77,7 +78,8 @@ static size_t reference_of(const struct gput_jobs *jobs, const struct jobs_job *
     return jobs->machines[jobs->ranks[first].machine].clock;
 }
 
-/* What the kernels say of both clocks, and what blocks say that are not used. */
+/* Describes the kernels' states of both clocks, and the offset by a block if that was not used.
+ * NULL: nothing to say. */
 static const char *describe(const struct clock *clock, const struct clock *reference,
     const struct jobs_apart *apart, char text[400])
 {
@@ -94,7 +96,7 @@ static const char *describe(const struct clock *clock, const struct clock *refer
     return text[0] ? text : NULL;
 }
 
-/* Of all machines with that clock. */
+/* Sets the offset of all machines with that clock. */
 static void set_clock_offset(struct gput_jobs *jobs, const struct jobs_job *job, size_t clock,
     const char *source, double offset, double doubt)
 {
@@ -125,7 +127,7 @@ static void find_late(struct gput_jobs *jobs, const struct jobs_job *job, const 
     const struct clock *reference, const char *why, const char *evidence)
 {
     double starts = clock->starts.middle - reference->starts.middle;
-    jobs_find(jobs, (double)(job - jobs->jobs), "late_start", evidence,
+    jobs_add_finding(jobs, (double)(job - jobs->jobs), "late_start", evidence,
         "The ranks on %s started %.1f s %s those on %s%s", clock->name, fabs(starts),
         starts > 0 ? "after" : "before", reference->name, why);
 }
@@ -138,7 +140,8 @@ static bool are_synchronized(const struct clock *clock, const struct clock *refe
 
 /* ---- By marks ---- */
 
-/* A clock that NTP keeps is not off by little. */
+/* True where the offset is significant. Synchronized clocks are corrected only if they are off
+ * by seconds. */
 static bool is_to_correct(
     const struct clock *clock, const struct clock *reference, const struct jobs_apart *apart)
 {
@@ -147,8 +150,9 @@ static bool is_to_correct(
            (offset > BARRIER_SECONDS || !are_synchronized(clock, reference));
 }
 
-/* False: they do not say how far the clock is off. A block that ranks do not exit together, as a
- * stage of a pipeline, contradicts their starts. */
+/* Compares a clock with the reference by the ends of a block. Returns false if these do not tell
+ * the offset: ranks do not leave every block together (a stage of a pipeline), and then the ends
+ * contradict the starts. */
 static bool compare_by_marks(struct gput_jobs *jobs, const struct jobs_job *job,
     const struct clock *clock, const struct clock *reference, const struct jobs_apart *apart)
 {
@@ -165,7 +169,7 @@ static bool compare_by_marks(struct gput_jobs *jobs, const struct jobs_job *job,
     describe(clock, reference, &none, evidence);
     if (is_to_correct(clock, reference, apart)) {
         correct(jobs, job, clock->number);
-        jobs_find(jobs, (double)(job - jobs->jobs), "clock", evidence[0] ? evidence : NULL,
+        jobs_add_finding(jobs, (double)(job - jobs->jobs), "clock", evidence[0] ? evidence : NULL,
             "The clock of %s is off by %.3f s against the clock of %s (±%s): ranks exit %zu calls "
             "of block \"%s\" at the same time. Its times are corrected accordingly",
             clock->name, apart->seconds, reference->name, doubt, apart->calls, apart->block);
@@ -193,16 +197,16 @@ static void compare_by_ends(struct gput_jobs *jobs, const struct jobs_job *job,
     char text[400];
     const char *evidence = describe(clock, reference, apart, text);
     set_clock_offset(jobs, job, clock->number, are_alike ? JOBS_CLOCK_ENDS : JOBS_CLOCK_STARTS,
-        starts, doubt); /* ends depend on the work */
+        starts, doubt); /* only starts: ends depend on the work */
     if (!(fabs(starts) > BARRIER_SECONDS + width))
         return;
-    if (are_synchronized(clock, reference)) { /* then a late start is more likely */
+    if (are_synchronized(clock, reference)) { /* a late start is more likely then */
         find_late(jobs, job, clock, reference, "", evidence);
         return;
     }
     if (are_alike) {
         correct(jobs, job, clock->number);
-        jobs_find(jobs, (double)(job - jobs->jobs), "clock", evidence,
+        jobs_add_finding(jobs, (double)(job - jobs->jobs), "clock", evidence,
             "The clock of %s is off by %.1f s against the clock of %s (±%.1f s): starts and ends "
             "of their ranks differ by the same. Its times are corrected accordingly",
             clock->name, starts, reference->name, doubt);
@@ -237,7 +241,8 @@ static void number_clocks(struct gput_jobs *jobs, const struct jobs_job *job)
 
 void jobs_compare_clocks(struct gput_jobs *jobs, struct jobs_job *job)
 {
-    /* Elements of an array, tasks, steps of a workflow, workers and pods come and go. */
+    /* Elements of an array, tasks, steps of a workflow, workers and pods do not start together.
+     * */
     bool are_compared = job->has_ranks && !job->are_independent &&
                         strcmp(jobs->ranks[job->first].launcher, "Kubernetes") != 0;
     number_clocks(jobs, job);

@@ -1,5 +1,5 @@
-/* Cores that ranks may use, alone and together. Ranks, pods and elements that each may use all of a
- * machine have no more than that together. */
+/* Cores that ranks may use, alone and together. Ranks, pods or elements that may each use a
+ * whole machine have no more than that machine together. */
 #include "views/jobs/jobs.h"
 
 #include "base/cleanup.h"
@@ -9,11 +9,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Machines have no more CPUs. */
+/* No machine has more CPUs. */
 #define MAX_CPUS 8192
 
-/* Those that ranks may run on: each counts once. NaN: it is not known of one. Of a machine with
- * that clock alone. */
+/* Counts the CPUs, each once, that the ranks on the machine with that clock may run on. NaN:
+ * unknown for one of them. */
 static double count_cpus(const struct gput_jobs *jobs, size_t from, size_t count, size_t clock)
 {
     uint64_t has[MAX_CPUS / 64] = {0};
@@ -35,8 +35,9 @@ static double count_cpus(const struct gput_jobs *jobs, size_t from, size_t count
 }
 
 /*
- * Cores that ranks of a machine may use together. Slurm says it; ranks of one control group share
- * what that allows; what each is bound to adds up, once where several are bound to the same.
+ * Returns how many cores the ranks of a machine may use together: the union of the CPUs that they
+ * are bound to, no more than a control group that they share allows, and no more than Slurm's
+ * allocation.
  */
 static double cores_of(const struct gput_jobs *jobs, size_t from, size_t count)
 {
@@ -45,7 +46,7 @@ static double cores_of(const struct gput_jobs *jobs, size_t from, size_t count)
     bool is_one_group = true;
     for (size_t i = from; i < from + count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
-        if (rank->is_retried && count > 1) /* its place is that of the session after it */
+        if (rank->is_retried && count > 1) /* its restarted session takes its place */
             continue;
         number_add_known(&sum, rank->cores);
         highest = fmax(highest, rank->cores);
@@ -74,11 +75,11 @@ static int compare_changes(const void *left, const void *right)
     return ORDER(a->cores, b->cores);
 }
 
-/* At each moment all have at most `most`, and each its part of that. `share_cores` of ranks is what
- * they have on average. */
+/* Returns the core-seconds of elements that together have at most `most` cores at each moment.
+ * Sets `share_cores` of each to its mean share of them. */
 static double add_over_time(struct change *changes, size_t count, double most)
 {
-    double core_seconds = NAN, cores = 0, parts = 0; /* of seconds */
+    double core_seconds = NAN, cores = 0, parts = 0; /* in seconds */
     qsort(changes, count, sizeof *changes, compare_changes);
     for (size_t i = 0; i < count; i++) {
         struct jobs_rank *rank = changes[i].rank;
@@ -96,7 +97,7 @@ static double add_over_time(struct change *changes, size_t count, double most)
     return core_seconds;
 }
 
-/* Of those ranks that run on the machine with that clock. */
+/* Returns the core-seconds of the ranks on the machine with that clock. */
 static double core_seconds_of(struct gput_jobs *jobs, size_t first, size_t count, size_t clock)
 {
     size_t n_changes = 0;
@@ -115,7 +116,8 @@ static double core_seconds_of(struct gput_jobs *jobs, size_t first, size_t count
     return changes ? add_over_time(changes, n_changes, fmin(most, system)) : NAN;
 }
 
-/* Of the job; `cores` of a machine are an average. */
+/* Adds the cores of a job whose elements have theirs while they run. `cores` of a machine is a
+ * mean. */
 static void add_elements(struct gput_jobs *jobs, struct jobs_job *job)
 {
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
@@ -124,14 +126,15 @@ static void add_elements(struct gput_jobs *jobs, struct jobs_job *job)
         machine->cores = machine->seconds > 0 ? had / machine->seconds : NAN;
     }
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
-        if (jobs->machines[i].clock == i) /* last, for shares are of all with that clock */
+        if (jobs->machines[i].clock ==
+            i) /* after the machines: shares count all elements with that clock */
             number_add_known(&job->core_seconds, core_seconds_of(jobs, job->first, job->count, i));
     }
 }
 
 /* ---- Ranks, which have theirs together ---- */
 
-/* Sessions of a machine that run at once: a rank that was started again has one place. */
+/* Returns how many ranks of a machine run at once: a restarted rank counts once. */
 static double places_of(const struct gput_jobs *jobs, const struct jobs_machine *machine)
 {
     double count = 0;
@@ -140,7 +143,7 @@ static double places_of(const struct gput_jobs *jobs, const struct jobs_machine 
     return fmax(count, 1);
 }
 
-/* Of machines with one clock, which are one. */
+/* Adds the cores of the machines with one clock, which are one machine. */
 static void add_clock(struct gput_jobs *jobs, struct jobs_job *job, size_t clock)
 {
     double own = NAN, system = NAN;

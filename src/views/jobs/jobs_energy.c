@@ -1,5 +1,5 @@
-/* Energy of a machine's CPU and DRAM: trackers of its ranks read its counters one after the other,
- * or each read them for itself. */
+/* Energy of a machine's CPU and DRAM. Trackers of its ranks take turns in reading its counters,
+ * or each reads them. */
 #include "views/jobs/jobs.h"
 
 #include "base/cleanup.h"
@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When a rank read the counters: one that shares them does so until it ends. */
+/* Returns when a rank read the counters. A rank that takes over from another reads them until it
+ * ends. */
 static struct span reading_of(const struct jobs_rank *rank)
 {
     struct span span = jobs_span_of(rank, rank->machine_joules);
@@ -19,7 +20,7 @@ static struct span reading_of(const struct jobs_rank *rank)
     return span;
 }
 
-/* Of ranks whose times are known. */
+/* Returns for how long ranks ran and none read the counters. NaN: not known. */
 static double unread_seconds(
     struct span *readings, size_t n_readings, struct span *all, size_t n_all)
 {

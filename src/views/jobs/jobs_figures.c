@@ -1,4 +1,4 @@
-/* Figures of machines and jobs: what is the machine's counts once. */
+/* Figures of machines and jobs. Figures of a whole machine count once, not once a rank. */
 #include "views/jobs/jobs.h"
 
 #include "base/cleanup.h"
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where no rank uses more, it is not computing that others would wait for. */
+/* If no rank uses more cores, the ranks do not wait for each other's computation. */
 #define IDLE_CORES 0.1
-/* Of its time: less is not seen in the use of the CPU. */
+/* A smaller share of waiting cannot be told from its CPU use. */
 #define MIN_WAITED 0.05
 
 /* ---- Machines ---- */
@@ -27,7 +27,8 @@ static double of_limit(const struct jobs_rank *rank)
     return rank->ram_of_limit_bytes;
 }
 
-/* Peaks of ranks that ran one after the other do not add up. */
+/* Returns the highest sum at one moment: peaks of ranks that ran one after the other do not add
+ * up. */
 static double highest_ram(struct gput_jobs *jobs, const struct jobs_machine *machine,
     double (*ram)(const struct jobs_rank *rank))
 {
@@ -40,9 +41,10 @@ static double highest_ram(struct gput_jobs *jobs, const struct jobs_machine *mac
     return spans ? spans_highest_at_once(spans, machine->count) : NAN;
 }
 
-/* Returns what the ranks of a machine may use together: what Slurm gave them all, and what their
- * control group allows if it is one; of groups of their own the sum. NaN: nothing limits it, or the
- * limit of one is not known. Each element of an array has Slurm's for itself. */
+/* Returns how much RAM the ranks of a machine may use together: the smaller of Slurm's
+ * allocation and the limit of a control group that they share. If each has a group of its own, it
+ * is the sum. Slurm's allocation counts for each element of an array separately. NaN: no limit, or
+ * one is unknown. */
 static double allowed_ram_of(
     const struct gput_jobs *jobs, const struct jobs_job *job, const struct jobs_machine *machine)
 {
@@ -64,11 +66,11 @@ static double allowed_ram_of(
     return isnan(shared) && are_apart ? sum : shared;
 }
 
-/* How busy the machines with a clock, which are one, were while ranks ran there. */
+/* How busy the machines with one clock, which are one machine, were while ranks ran there. */
 struct machine_use {
-    double seconds;     /* in which any ran */
-    double cores;       /* that the ranks may use */
-    double own, system; /* cores that ranks kept busy, and all processes; NaN: not known */
+    double seconds;     /* time in which any rank ran */
+    double cores;       /* cores that the ranks may use */
+    double own, system; /* cores kept busy by ranks, and by all processes; NaN: not known */
 };
 
 /* Adds up how busy the machines with that clock were. */
@@ -99,8 +101,9 @@ static struct machine_use use_of(struct gput_jobs *jobs, const struct jobs_job *
     return use;
 }
 
-/* Cores of the ranks that others kept busy: what these used beyond those that the ranks may not
- * use. Means are of the time in which ranks ran, also where they ran one after the other. */
+/* Adds the cores of the ranks that other programs kept busy: those used beyond the cores that
+ * are not the ranks'. Means are over the time in which ranks ran, also where they ran one after the
+ * other. */
 static void add_others(struct gput_jobs *jobs, struct jobs_job *job, size_t clock)
 {
     const struct jobs_machine *machine = &jobs->machines[clock];
@@ -138,14 +141,15 @@ static void add_up_machine(
 
 /* ---- Ranks ---- */
 
-/* Of all sessions of a rank, of which the last one stands for it; NaN of those before. */
+/* Returns the time of all sessions of a rank for its last session; NaN for the earlier ones. */
 static double seconds_of(const struct jobs_rank *rank)
 {
     return rank->is_retried ? NAN : rank->seconds + rank->tried_seconds;
 }
 
-/* Likewise. What was done before a failure may have been done again, or not: work of a rank that
- * failed on the way is comparable only where all did. */
+/* Returns the CPU time of all sessions of a rank for its last session; NaN for the earlier ones.
+ * Work before a failure may have been repeated, so CPU times are comparable only if no rank, or
+ * every rank, failed on the way. */
 static double work_of(const struct jobs_job *job, const struct jobs_rank *rank)
 {
     if (rank->is_retried || (rank->has_failed_try && !job->all_had_failed_tries))
@@ -153,7 +157,7 @@ static double work_of(const struct jobs_job *job, const struct jobs_rank *rank)
     return rank->cpu_seconds + rank->tried_cpu_seconds;
 }
 
-/* No rank's end is known: the job went on for longer than its files say. */
+/* True where no rank's end is known: the job ran longer than its files say. */
 static bool have_no_end(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     for (size_t i = job->first; i < job->first + job->count; i++) {
@@ -164,8 +168,8 @@ static bool have_no_end(const struct gput_jobs *jobs, const struct jobs_job *job
     return true;
 }
 
-/* Ranks that all still run are known for the same time. Where that differs, trackers were killed:
- * who took longer, or did more, is not known. */
+/* False where all ranks lack an end and their known times differ: their trackers were killed, so
+ * which rank took longer is unknown. */
 static bool are_comparable(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     double shortest = NAN, longest = NAN;
@@ -176,15 +180,15 @@ static bool are_comparable(const struct gput_jobs *jobs, const struct jobs_job *
     return !straggler_is_far(longest, shortest, STRAGGLER_SLOW_FACTOR) || !have_no_end(jobs, job);
 }
 
-/* How long it waited for others: by its regions, or by the CPU that it used less than the busiest
- * one. A rank that looks as busy may have spun, as libraries of MPI and NCCL do while they wait:
- * that is not known. */
+/* Returns how long a rank waited for others: from its regions, or else from how much less CPU it
+ * used than the busiest rank. NaN where it looks as busy: libraries of MPI and NCCL spin while they
+ * wait. */
 static double waited_of(const struct jobs_rank *rank, double highest_busy)
 {
     bool is_rank = !isnan(rank->rank) || rank->ranks[0];
     if (!isnan(rank->mpi_seconds))
         return fmin(rank->mpi_seconds, rank->seconds);
-    /* No rank can be busier than its share, whatever threads of another one do. */
+    /* A rank cannot be busier than its share of cores. */
     double idle = 1 - rank->busy_cores / fmin(highest_busy, rank->share_cores);
     if (!(highest_busy > IDLE_CORES) || isnan(rank->busy_cores) || (is_rank && idle < MIN_WAITED))
         return NAN;
@@ -200,20 +204,21 @@ static void compare_rank(
     rank->efficiency_percent = 100 * rank->busy_cores / rank->share_cores;
     if (job->count > 1 && !job->are_independent)
         rank->waited_seconds = waited_of(rank, highest_busy);
-    /* When they failed says nothing of their work. */
+    /* The times at which ranks failed say nothing about their work. */
     if (job->all_failed || !job->are_comparable || job->is_list)
         return;
     rank->is_straggler = straggler_is(seconds, job->median_seconds, cpu, job->median_cpu_seconds);
 }
 
-/* Of others than those the end is known: it went on for longer than its files say. */
+/* True where this rank's end is unknown and another's is known: it ran longer than its files
+ * say. */
 static bool went_on(const struct jobs_job *job, const struct jobs_rank *rank)
 {
     return jobs_is_unfinished(rank) && rank->start_text[0] &&
            job->unfinished < (double)job->present;
 }
 
-/* The longest time of a rank, or the most work. */
+/* Returns the longest time, or the most CPU time, of any rank. */
 static double highest_of(const struct gput_jobs *jobs, const struct jobs_job *job, bool of_cpu)
 {
     double highest = NAN;
@@ -224,8 +229,8 @@ static double highest_of(const struct gput_jobs *jobs, const struct jobs_job *jo
     return highest;
 }
 
-/* Ranks that ended badly did not do their work: where others did, these say what it takes. One that
- * went on is taken to be no less than the others: that it was shorter is not known. */
+/* Returns the median of the ranks' times, or CPU times. Ranks that failed did not finish their
+ * work, so they count only if all failed. A rank that ran on counts as the highest. */
 static double median_of(const struct gput_jobs *jobs, const struct jobs_job *job, bool of_cpu)
 {
     size_t count = 0;
@@ -284,7 +289,7 @@ static void compare_ranks(struct gput_jobs *jobs, struct jobs_job *job)
 
 /* ---- The job ---- */
 
-/* How many a session has: "0-3,8" are five. NaN: the list is longer than the text. */
+/* Counts the ranks of a session: "0-3,8" are five. NaN: the list was cut. */
 static double count_ranks(const struct jobs_rank *rank)
 {
     double count = isnan(rank->rank) ? 0 : 1, first, last;
@@ -299,7 +304,7 @@ static double count_ranks(const struct jobs_rank *rank)
 /* Counts ranks by how they ended, and those that are missing. */
 static void count_ends(const struct gput_jobs *jobs, struct jobs_job *job)
 {
-    bool has_rank = false, are_of_descendants = false;
+    bool has_rank = false, has_ranks_of_descendants = false;
     double known_ranks = 0;
     double world_size = NAN;
     for (size_t i = job->first; i < job->first + job->count; i++) {
@@ -307,19 +312,19 @@ static void count_ends(const struct gput_jobs *jobs, struct jobs_job *job)
         world_size = fmax(world_size, rank->world_size);
         has_rank |= !isnan(rank->rank);
         known_ranks += count_ranks(rank);
-        are_of_descendants |= rank->are_of_descendants;
+        has_ranks_of_descendants |= rank->has_ranks_of_descendants;
         job->retried += rank->is_retried;
         job->unfinished += jobs_is_unfinished(rank) && !rank->is_retried;
     }
     job->world_size = world_size;
-    job->known_ranks = are_of_descendants ? known_ranks : NAN;
+    job->known_ranks = has_ranks_of_descendants ? known_ranks : NAN;
     job->present = job->count - job->retried;
-    if (has_rank && !are_of_descendants && world_size > (double)job->present)
+    if (has_rank && !has_ranks_of_descendants && world_size > (double)job->present)
         job->missing = world_size - (double)job->present;
 }
 
-/* A rank that was started again counts once, whatever its sessions ended with. A task did not fail
- * if it ended well then: no other one waited for it. */
+/* Counts the ranks that failed. A restarted rank counts once if any of its sessions failed; a
+ * restarted task only if its last one failed, because nothing waited for it. */
 static void count_failed(const struct gput_jobs *jobs, struct jobs_job *job)
 {
     job->all_failed = job->all_had_failed_tries = true;
@@ -350,8 +355,7 @@ static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
         }
         number_add_known(&job->cpu_seconds, machine->cpu_seconds);
         machine->unread_seconds = NAN;
-        if (machine->clock !=
-            i) /* of several with one boot id: what is the machine's counts once */
+        if (machine->clock != i) /* machines with one boot id are one: its joules count once */
             continue;
         struct jobs_energy energy = jobs_energy_of(jobs, machine->boot_id, job->first, job->count);
         number_add_known(&job->cpu_joules, energy.joules);
@@ -364,7 +368,8 @@ static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
     }
 }
 
-/* Returns for how long at least one session of a job ran, by clocks that are right. */
+/* Returns for how long at least one session of a job ran, without those whose clock is doubtful.
+ * */
 static double run_seconds_of(struct gput_jobs *jobs, const struct jobs_job *job)
 {
     CLEANUP_FREE struct span *spans = calloc(2 * job->count + 1, sizeof *spans);

@@ -39,15 +39,15 @@ static int compare_identity(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
-static void take(double *figure, double other)
+static void fill_missing(double *figure, double other)
 {
     if (isnan(*figure))
         *figure = other;
 }
 
-/* Results so far are kept once a second: samples can be later, with a peak that ended the tracker.
- */
-static void take_later(struct jobs_rank *rank, const struct jobs_rank *from)
+/* Raises figures to those of a later file. Results so far are written once a second, so samples
+ * can be later and have the peak that ended the tracker. */
+static void raise_to_later(struct jobs_rank *rank, const struct jobs_rank *from)
 {
     rank->seconds = fmax(rank->seconds, from->seconds);
     rank->cpu_seconds = fmax(rank->cpu_seconds, from->cpu_seconds);
@@ -56,8 +56,8 @@ static void take_later(struct jobs_rank *rank, const struct jobs_rank *from)
     rank->max_gpu_ram_bytes = fmax(rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
 }
 
-/* What `from` knows and `rank`, which is the better file, does not. The file to show is that with
- * samples. */
+/* Completes `rank`, which is the better file, by figures that only `from` has. The file to show
+ * becomes the one with samples. */
 static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
 {
     if (!(rank->files & JOBS_SAMPLES) && (from->files & JOBS_SAMPLES)) {
@@ -67,38 +67,38 @@ static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
         from->path = NULL;
     }
     if (rank->files == JOBS_KEPT)
-        take_later(rank, from);
+        raise_to_later(rank, from);
     rank->files |= from->files;
     if (rank->samples_hash == 0) {
         rank->samples_hash = from->samples_hash;
         rank->first_row = from->first_row;
     }
-    take(&rank->samples, from->samples);
+    fill_missing(&rank->samples, from->samples);
     rank->rows_lost = fmax(rank->rows_lost, from->rows_lost);
     rank->missing_seconds = fmax(rank->missing_seconds, from->missing_seconds);
-    take(&rank->end, from->end);
-    take(&rank->exit_status, from->exit_status);
-    take(&rank->signal, from->signal);
-    take(&rank->seconds, from->seconds);
-    take(&rank->cpu_seconds, from->cpu_seconds);
-    take(&rank->mpi_seconds, from->mpi_seconds);
+    fill_missing(&rank->end, from->end);
+    fill_missing(&rank->exit_status, from->exit_status);
+    fill_missing(&rank->signal, from->signal);
+    fill_missing(&rank->seconds, from->seconds);
+    fill_missing(&rank->cpu_seconds, from->cpu_seconds);
+    fill_missing(&rank->mpi_seconds, from->mpi_seconds);
     if (isnan(rank->time_went.seconds))
         rank->time_went = from->time_went;
-    take(&rank->system_busy_cores, from->system_busy_cores);
+    fill_missing(&rank->system_busy_cores, from->system_busy_cores);
     rank->ram_is_at_least &= from->ram_is_at_least || isnan(from->max_ram_bytes);
     if (isnan(rank->max_ram_bytes)) {
         rank->ram_is_at_least = from->ram_is_at_least;
         rank->max_ram_bytes = from->max_ram_bytes;
         rank->ram_of_limit_bytes = from->ram_of_limit_bytes;
     }
-    take(&rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
-    take(&rank->read_bytes, from->read_bytes);
-    take(&rank->written_bytes, from->written_bytes);
-    take(&rank->gpu_percent, from->gpu_percent);
+    fill_missing(&rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
+    fill_missing(&rank->read_bytes, from->read_bytes);
+    fill_missing(&rank->written_bytes, from->written_bytes);
+    fill_missing(&rank->gpu_percent, from->gpu_percent);
 }
 
-/* The first one is the most complete, and is to be the one that knows whose samples they are, too.
- */
+/* Exchanges two files of a session if only `next` has an identity: the first file is the one to
+ * keep. */
 static void keep_identity(struct jobs_rank *rank, struct jobs_rank *next)
 {
     if (has_identity(rank) || !has_identity(next))
@@ -107,7 +107,7 @@ static void keep_identity(struct jobs_rank *rank, struct jobs_rank *next)
     char *path = known.path;
     known.path = longer.path;
     longer.path = path;
-    take_later(&known, &longer);
+    raise_to_later(&known, &longer);
     known.samples = longer.samples;
     *rank = known;
     *next = longer;
@@ -123,7 +123,7 @@ void jobs_drop_empty(struct gput_jobs *jobs)
     jobs->n_ranks = kept;
 }
 
-/* By two names, of which one is a link as a rule: workflows publish files so. */
+/* True for two names of one file. Workflow engines publish files as links. */
 static bool is_same_file(const char *path, const char *other)
 {
     struct stat info, other_info;
@@ -131,14 +131,14 @@ static bool is_same_file(const char *path, const char *other)
            info.st_dev == other_info.st_dev && info.st_ino == other_info.st_ino;
 }
 
-/* A file by the session that it is of. */
+/* A file and the session that it belongs to. */
 struct part {
     size_t of, rank;
     unsigned kind;
     bool is_copy;
 };
 
-/* Orders files by session; the first one of each is that which knows the most. */
+/* Orders files by session, the most complete one of each first. */
 static int compare_parts(const void *left, const void *right)
 {
     const struct part *a = left, *b = right;
@@ -200,7 +200,7 @@ void jobs_unite_files(struct gput_jobs *jobs, size_t *alias)
         if (!(rank->files & next->files))
             put_together(rank, next);
         else if (!is_same_file(rank->path, next->path))
-            jobs_find(jobs, NAN, "twice", rank->path,
+            jobs_add_finding(jobs, NAN, "twice", rank->path,
                 "%s belongs to the same session as another file: it counts once", next->path);
         alias[next->machine] = rank->machine;
         free(next->path);
@@ -210,11 +210,11 @@ void jobs_unite_files(struct gput_jobs *jobs, size_t *alias)
     jobs_drop_empty(jobs);
     jobs_sort_ranks(jobs, compare_identity);
 
-    /* What its report says of these seconds is all there is to know. */
+    /* A report has the figures of these seconds. */
     for (size_t i = 0; i < jobs->n_ranks; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         if (rank->missing_seconds > 0 && isnan(rank->cpu_seconds) && !(rank->files & JOBS_REPORT))
-            jobs_find(jobs, NAN, "damaged", NULL,
+            jobs_add_finding(jobs, NAN, "damaged", NULL,
                 "%s has no samples of the last %.1f s, so its CPU time is not known and its RAM "
                 "may have been more",
                 rank->path, rank->missing_seconds);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void jobs_find(struct gput_jobs *jobs, double job, const char *kind, const char *evidence,
+void jobs_add_finding(struct gput_jobs *jobs, double job, const char *kind, const char *evidence,
     const char *format, ...)
 {
     va_list arguments;
@@ -52,7 +52,7 @@ const char *jobs_stopped_by(const struct jobs_rank *rank)
     return is_ray || is_spark ? rank->launcher : NULL;
 }
 
-void jobs_say_end(const struct jobs_rank *rank, char text[JOBS_END_SIZE])
+void jobs_format_end(const struct jobs_rank *rank, char text[JOBS_END_SIZE])
 {
     char value[HUMAN_SIZE], limit[64] = "";
     bool is_of_time = text_ends_with(rank->limit_enforced, "seconds");
@@ -102,7 +102,7 @@ bool jobs_is_task(const struct jobs_rank *rank)
     return rank->task[0] && !(rank->world_size > 1);
 }
 
-const char *jobs_say_cores(double cores, char text[JOBS_CORES_SIZE])
+const char *jobs_format_cores(double cores, char text[JOBS_CORES_SIZE])
 {
     bool is_whole = cores == round(cores) || cores >= 100;
     text_fit(text, JOBS_CORES_SIZE, "%.*f core%s", is_whole ? 0 : 1, cores, cores == 1 ? "" : "s");

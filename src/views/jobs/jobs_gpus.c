@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A GPU as a rank saw it; where drivers have no UUID, it is a PCI address, which other machines
- * have, too. */
+/* A GPU as a rank saw it. Without a UUID it is named by its PCI address, which is unique on its
+ * machine alone. */
 struct seen {
     const char *machine, *uuid;
     const struct jobs_rank *rank;
@@ -28,7 +28,7 @@ static const char *machine_of(const struct jobs_rank *rank)
     return rank->boot_id[0] ? rank->boot_id : rank->node;
 }
 
-/* The first GPU of a rank from that one on: they are in the order of ranks. */
+/* Returns the first GPU of that rank or a later one: GPUs are in the order of ranks. */
 static size_t first_of(const struct gput_jobs *jobs, size_t rank)
 {
     size_t low = 0, high = jobs->n_gpus;
@@ -42,7 +42,8 @@ static size_t first_of(const struct gput_jobs *jobs, size_t rank)
     return low;
 }
 
-/* Lists what ranks say of GPUs that the job has. NULL without memory. */
+/* Lists the GPUs that ranks of the job report, sorted by machine and UUID. NULL without memory.
+ * */
 static struct seen *list_seen(
     const struct gput_jobs *jobs, const struct jobs_job *job, size_t *count)
 {
@@ -59,8 +60,8 @@ static struct seen *list_seen(
     return seen;
 }
 
-/* Makes one of those that are the same: their joules, and their mean use while they ran. `spans`
- * has space for all of them. Returns how many there are. */
+/* Unites the entries of each GPU, with its joules and its mean use while ranks ran. `spans` has
+ * space for all entries. Returns the number of GPUs. */
 static size_t unite(struct seen *seen, size_t count, struct span *spans)
 {
     size_t kept = 0;
@@ -80,8 +81,8 @@ static size_t unite(struct seen *seen, size_t count, struct span *spans)
     return kept;
 }
 
-/* Of a machine's ranks that have samples alone, which do not say which GPUs they see: at most those
- * that `listed` leaves. */
+/* Counts the GPUs of ranks that have only samples, which do not name GPUs: at most those of the
+ * machine that `listed` leaves. */
 static double count_unlisted(
     const struct gput_jobs *jobs, const struct jobs_machine *machine, double listed)
 {
@@ -95,7 +96,7 @@ static double count_unlisted(
     return fmax(0, fmin(sum, all - listed));
 }
 
-/* The mean use of the GPUs of a machine, by what its ranks say. */
+/* Returns the mean use of a machine's GPUs, from the means of its ranks. */
 static double mean_of_ranks(const struct gput_jobs *jobs, const struct jobs_machine *machine)
 {
     double sum = 0, gpus = 0;
@@ -109,7 +110,7 @@ static double mean_of_ranks(const struct gput_jobs *jobs, const struct jobs_mach
     return gpus > 0 ? sum / gpus : NAN;
 }
 
-/* Adds the mean of some GPUs. */
+/* A weighted mean over GPUs, being added up. */
 struct means {
     double sum, count;
 };
@@ -136,7 +137,7 @@ static void add_unlisted(const struct gput_jobs *jobs, struct jobs_job *job,
     }
 }
 
-/* A rank of which the driver did not say in time how many it has. */
+/* True where the driver did not tell a rank in time how many GPUs it has. */
 static bool some_is_unknown(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     for (size_t i = job->first; i < job->first + job->count; i++)

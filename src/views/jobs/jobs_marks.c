@@ -1,7 +1,7 @@
 /*
- * Blocks that ranks exit together, as a barrier or a step of training: the ends of their calls,
- * first with first and so on, say how far the clocks of two machines are apart. Of each clock one
- * rank's file is read, and of that the calls of one thread; memory does not grow with them.
+ * Blocks that ranks leave together, such as a barrier or a training step. The ends of their calls,
+ * compared in pairs, tell how far the clocks of two machines are apart. For each clock, one rank's
+ * file is read, and of that the calls of one thread. Memory does not grow with them.
  */
 #include "views/jobs/jobs.h"
 
@@ -15,26 +15,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of blocks that are read, and calls of each: of more, every second, fourth and so on.
- */
+/* Maximum numbers of blocks, and of calls of each. If there are more calls, every second, fourth
+ * and so on is kept. */
 #define MAX_BLOCKS 64
 #define MAX_ENDS 128
-/* Fewer calls say nothing of how sure it is. */
+/* Fewer calls do not tell how certain the offset is. */
 #define MIN_CALLS 3
-/* Of the differences so many are within the doubt. */
+/* The part of the differences that lies within the doubt. */
 #define SURE_PART 0.9
-/* A mark is of a rank that ran then. */
+/* Tolerance for a mark's time before the start and after the end of its rank. */
 #define SLACK_SECONDS 1.0
 #define ROWS_AT_ONCE 256
 
 struct block_ends {
     double ends[MAX_ENDS];
     size_t count;
-    uint64_t calls, step; /* each `step`th call has its end */
+    uint64_t calls, step; /* the end of each `step`th call is kept */
 };
 
 struct jobs_blocks {
-    struct sub_tracking_names *names; /* numbers are those of `reference` and `other` */
+    struct sub_tracking_names *names; /* names of the indices of `reference` and `other` */
     struct block_ends reference[MAX_BLOCKS], other[MAX_BLOCKS];
 };
 
@@ -46,7 +46,8 @@ static bool ran_at(const struct jobs_rank *rank, double time)
     return time >= rank->start - SLACK_SECONDS && !(time > end + SLACK_SECONDS);
 }
 
-/* By the process that marked, or the rank in the file's name. JOBS_NO_RANK: none, or several. */
+/* Finds the rank of a file of marks, by the process that marked or by the rank in the file's
+ * name. JOBS_NO_RANK: none, or several. */
 static size_t rank_of(
     const struct gput_jobs *jobs, const char *path, const struct sub_tracking_mark *first)
 {
@@ -81,7 +82,7 @@ void jobs_find_ranks_of_marks(struct gput_jobs *jobs)
     }
 }
 
-/* Of the lowest rank of that clock that marked; NULL: there are none. */
+/* Returns the file of marks of the lowest rank with that clock. NULL: there is none. */
 static const char *file_of(const struct gput_jobs *jobs, size_t clock)
 {
     const struct jobs_marks *best = NULL;
@@ -97,7 +98,7 @@ static const char *file_of(const struct gput_jobs *jobs, size_t clock)
 
 /* ---- Ends ---- */
 
-/* Keeps the end of a call: of many calls every second, fourth and so on. */
+/* Keeps the end of a call. If there are many calls, every second, fourth and so on is kept. */
 static void add_end(struct block_ends *block, double end)
 {
     block->step += block->step == 0;
@@ -111,7 +112,8 @@ static void add_end(struct block_ends *block, double end)
         block->ends[block->count++] = end;
 }
 
-/* Of what cannot be read there are no ends, or fewer: `job` is not about marks. */
+/* Reads the ends of calls from a file of marks. A damaged file gives fewer, or none: it does not
+ * stop `job`. */
 static void read_ends(struct sub_tracking_names *names, const char *path, struct block_ends *blocks)
 {
     struct sub_tracking_reader *reader = NULL;
@@ -138,7 +140,7 @@ static void read_ends(struct sub_tracking_names *names, const char *path, struct
 
 /* ---- How far they are apart ---- */
 
-/* Compares the ends of a code block by two clocks. */
+/* Returns how far apart two clocks are by the ends of one block. */
 static struct jobs_apart compare_block(const struct block_ends *from, const struct block_ends *to)
 {
     double apart[MAX_ENDS];
@@ -160,7 +162,8 @@ static struct jobs_apart compare_block(const struct block_ends *from, const stru
     return found;
 }
 
-/* The block whose ends agree the best; the others may contradict it. */
+/* Returns the offset by the block whose ends agree best. Blocks that contradict it raise its
+ * doubt. */
 static struct jobs_apart compare_blocks(const struct jobs_blocks *blocks)
 {
     struct jobs_apart of_block[MAX_BLOCKS], best = {.seconds = NAN, .doubt = NAN};

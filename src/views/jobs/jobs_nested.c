@@ -1,6 +1,6 @@
-/* Sessions within others: their processes count once. gpu-tracker run -- mpirun gpu-tracker run …:
- * the ranks count, not the session of the launcher. Else the outer session counts, which has more.
- */
+/* Sessions within others: their processes count once. In `gpu-tracker run -- mpirun gpu-tracker
+ * run …` the ranks count, not the session of the launcher. Otherwise the outer session counts,
+ * which has more processes. */
 #include "views/jobs/jobs.h"
 
 #include "base/human.h"
@@ -12,17 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Trackers need a moment to end after what they track. */
+/* A tracker ends a moment after its command. */
 #define MAX_LATER_SECONDS 1.0
-/* Of a list in a sentence. */
+/* Maximum number of names in a sentence. */
 #define MAX_NAMED 8
 
 static bool has_rank_of_its_own(const struct jobs_rank *rank)
 {
-    return !isnan(rank->rank) && !rank->are_of_descendants;
+    return !isnan(rank->rank) && !rank->has_ranks_of_descendants;
 }
 
-/* Whether a session has a rank among its own. */
+/* True where a rank is among those of the session. */
 static bool has_rank(const struct jobs_rank *session, double number)
 {
     const char *at = session->ranks;
@@ -33,7 +33,7 @@ static bool has_rank(const struct jobs_rank *session, double number)
     return has;
 }
 
-/* It began while the session ran, on its machine, in its job. */
+/* True where a rank began while the session ran, on the same machine and in the same job. */
 static bool is_within(const struct jobs_rank *rank, const struct jobs_rank *session)
 {
     return strcmp(rank->boot_id, session->boot_id) == 0 && rank->start >= session->start &&
@@ -43,15 +43,15 @@ static bool is_within(const struct jobs_rank *rank, const struct jobs_rank *sess
            strcmp(rank->task, session->task) == 0;
 }
 
-/* Of a session that is within another one: how many ranks both have, if that has all of them. A
- * script that is tracked may call gpu-tracker run -- torchrun. */
+/* Returns how many ranks `inner` has if it ran within `session` and `session` has all of them,
+ * else 0. A tracked script may itself call `gpu-tracker run -- torchrun`. */
 static size_t count_within(const struct jobs_rank *inner, const struct jobs_rank *session)
 {
     const char *at = inner->ranks;
     double first, last;
     size_t count = 0;
     bool is_other_run = inner->run[0] && session->run[0] && strcmp(inner->run, session->run) != 0;
-    if (!inner->are_of_descendants || inner->start <= session->start || is_other_run ||
+    if (!inner->has_ranks_of_descendants || inner->start <= session->start || is_other_run ||
         !(inner->start + inner->seconds <= session->start + session->seconds + MAX_LATER_SECONDS))
         return 0;
     if (!inner->ranks[0])
@@ -65,13 +65,13 @@ static size_t count_within(const struct jobs_rank *inner, const struct jobs_rank
     return count;
 }
 
-/* How many of a session's ranks have files of their own. `first` and `end` are those of its
- * machine. */
+/* Counts the ranks of a session that have files of their own. `first` to `end` are the ranks of
+ * its machine. */
 static size_t count_own(
     const struct gput_jobs *jobs, const struct jobs_rank *session, size_t first, size_t end)
 {
     size_t count = 0, within = 0;
-    if (!session->are_of_descendants || !session->boot_id[0])
+    if (!session->has_ranks_of_descendants || !session->boot_id[0])
         return 0;
     for (size_t i = first; i < end; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
@@ -97,11 +97,11 @@ static void leave_out_launcher(struct gput_jobs *jobs, struct jobs_rank *session
 {
     char end[JOBS_END_SIZE] = "", cpu[HUMAN_SIZE], evidence[192];
     if (jobs_has_failed(session))
-        jobs_say_end(session, end);
+        jobs_format_end(session, end);
     snprintf(evidence, sizeof evidence,
         "its figures are of these ranks together, and are not added: %s of CPU time%s%s",
         human_seconds(session->cpu_seconds, cpu), end[0] ? "; " : "", end);
-    jobs_find(jobs, NAN, "launcher", evidence,
+    jobs_add_finding(jobs, NAN, "launcher", evidence,
         "%s is the session of the launcher, and no rank: %zu of its ranks ha%s files of their own",
         session->path, count, count > 1 ? "ve" : "s");
     leave_out(session);
@@ -109,11 +109,11 @@ static void leave_out_launcher(struct gput_jobs *jobs, struct jobs_rank *session
 
 /* ---- By the ids that sessions have of each other ---- */
 
-/* A session by its id, and what is within it. */
+/* A session, and the sessions that ran within it. */
 struct outer {
     struct jobs_rank *session;
     size_t n_ranks, n_inner;
-    struct str inner; /* a list of them */
+    struct str inner; /* their list, for the finding */
 };
 
 static int compare_ids(const void *left, const void *right)
@@ -122,7 +122,8 @@ static int compare_ids(const void *left, const void *right)
     return strcmp(a->session->session_id, b->session->session_id);
 }
 
-/* Sorted by their ids; the caller's. */
+/* Lists the sessions that have an id, sorted by it. The caller frees the list. NULL without
+ * memory. */
 static struct outer *list_outers(struct gput_jobs *jobs, size_t *count)
 {
     struct outer *outers = calloc(jobs->n_ranks + 1, sizeof *outers);
@@ -137,8 +138,9 @@ static struct outer *list_outers(struct gput_jobs *jobs, size_t *count)
     return outers;
 }
 
-/* The next session that has all processes of `rank`; `at`: in its list of ids. NULL: none is left.
- * Processes that outlive what was tracked have its id as well. */
+/* Returns the next session, from `at` on in the list of ids, that contains all processes of
+ * `rank`. NULL: none is left. Processes that ran longer than a tracked command still carry its id,
+ * but are not within it. */
 static struct outer *next_outer(
     struct outer *outers, size_t count, const struct jobs_rank *rank, const char **at)
 {
@@ -165,7 +167,7 @@ static bool is_rank_of(const struct jobs_rank *rank, const struct jobs_rank *ses
            (!has_rank_of_its_own(session) || strcmp(rank->launcher, session->launcher) != 0);
 }
 
-/* How many ranks each session launched that have files of their own. */
+/* Counts for each session the ranks that it launched and that have files of their own. */
 static void count_ranks(const struct gput_jobs *jobs, struct outer *outers, size_t count)
 {
     for (size_t i = 0; i < jobs->n_ranks; i++) {
@@ -179,7 +181,7 @@ static void count_ranks(const struct gput_jobs *jobs, struct outer *outers, size
     }
 }
 
-/* Names a session that ran within another one. */
+/* Adds a session to the list of those that ran within `outer`. */
 static void add_inner(struct outer *outer, const struct jobs_rank *inner)
 {
     const struct jobs_rank *session = outer->session;
@@ -194,7 +196,7 @@ static void add_inner(struct outer *outer, const struct jobs_rank *inner)
             human_seconds(seconds, later));
 }
 
-/* Leaves out sessions that are within others, which have their figures already. */
+/* Leaves out sessions within others, whose figures already include them. */
 static void leave_out_inner(struct gput_jobs *jobs, struct outer *outers, size_t count)
 {
     for (size_t i = 0; i < jobs->n_ranks; i++) {
@@ -211,7 +213,7 @@ static void leave_out_inner(struct gput_jobs *jobs, struct outer *outers, size_t
         if (outer->n_inner > MAX_NAMED)
             str_printf(&outer->inner, "; and %zu more", outer->n_inner - MAX_NAMED);
         if (outer->n_inner > 0)
-            jobs_find(jobs, NAN, "nested", str_text(&outer->inner),
+            jobs_add_finding(jobs, NAN, "nested", str_text(&outer->inner),
                 "%s has the processes of %zu other session%s, whose figures are included in its "
                 "own, and are not added again",
                 outer->session->path, outer->n_inner, outer->n_inner > 1 ? "s" : "");

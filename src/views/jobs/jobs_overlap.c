@@ -1,4 +1,4 @@
-/* What ranks of one machine had at the same time, and one after the other. */
+/* Which sessions ran at the same time, and which one after the other. */
 #include "views/jobs/jobs.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ struct span jobs_span_of(const struct jobs_rank *rank, double value)
     return span;
 }
 
-/* Started again by torchrun, ranks can be fewer. */
+/* True where the world size identifies a run. Ranks that torchrun restarted can be fewer. */
 static bool has_run_size(const struct jobs_rank *rank)
 {
     return rank->world_size > 0 && !(rank->restarts > 0) && !jobs_is_task(rank);
@@ -75,7 +75,7 @@ static double last_end(const struct gput_jobs *jobs, const struct jobs_machine *
     return end;
 }
 
-/* Whether runs of two jobs were on one machine at the same time. */
+/* True where two runs were on one machine at the same time. */
 static bool are_at_once(
     const struct gput_jobs *jobs, const struct jobs_job *earlier, const struct jobs_job *later)
 {
@@ -98,6 +98,6 @@ void jobs_find_runs_at_once(struct gput_jobs *jobs)
         if (later->is_next_run && have_no_runs(jobs, earlier) && have_no_runs(jobs, later) &&
             jobs->ranks[earlier->first].world_size == jobs->ranks[later->first].world_size &&
             are_at_once(jobs, earlier, later))
-            earlier->is_at_once = later->is_at_once = true;
+            earlier->overlaps_another_run = later->overlaps_another_run = true;
     }
 }

@@ -22,8 +22,8 @@ static bool is_of_kubernetes(const struct jobs_rank *rank)
 
 /* ---- Names ---- */
 
-/* Length of the name before "-INDEX" or "-INDEX-RANDOM"; 0: `pod` does not end so. Host names of
- * pods end in their index, names of pods in what no two of them have. */
+/* Returns the length of the name before "-INDEX" (host names of pods) or "-INDEX-RANDOM" (names
+ * of pods). 0: `pod` has neither form. */
 static size_t length_of_job(const char *pod, double rank)
 {
     char index[16];
@@ -37,7 +37,7 @@ static size_t length_of_job(const char *pod, double rank)
                : 0;
 }
 
-void jobs_take_name_of_pod(struct jobs_rank *rank, const char *pod)
+void jobs_set_name_from_pod(struct jobs_rank *rank, const char *pod)
 {
     if (!is_of_kubernetes(rank) || rank->job_id[0] || !(rank->rank >= 0))
         return;
@@ -53,7 +53,8 @@ static double end_of(const struct jobs_rank *rank)
     return isnan(rank->end) ? rank->start + rank->seconds : rank->end;
 }
 
-/* An index that ended well is not started again. Clocks of two machines may be off. */
+/* True where a session can be the restart of `before`: an index that succeeded is not restarted.
+ * Their times are compared only on one machine, because clocks may be off. */
 static bool can_follow(const struct jobs_rank *rank, const struct jobs_rank *before)
 {
     bool is_on_another = rank->job_id[0] && strcmp(rank->boot_id, before->boot_id) != 0;
@@ -74,7 +75,7 @@ static int compare_starts(const void *left, const void *right)
     return jobs_compare_numbers(a->rank, b->rank);
 }
 
-/* Sessions from the first one to one that began when nothing of them ran. */
+/* Counts the sessions up to the first one that began when none of the earlier ones ran. */
 static size_t count_until_pause(const struct jobs_rank *ranks, size_t count)
 {
     double end = end_of(&ranks[0]);
@@ -84,7 +85,8 @@ static size_t count_until_pause(const struct jobs_rank *ranks, size_t count)
     return i;
 }
 
-/* last_of[INDEX]: the last session of it, from 1; 0: none. */
+/* True where the sessions from `first` to `end` begin another run. last_of[INDEX] is the last
+ * session of an index, from 1; 0: none. */
 static bool is_next_run(const struct jobs_rank *ranks, size_t first, size_t end, size_t *last_of)
 {
     for (size_t i = first; i < end; i++) {
@@ -95,7 +97,8 @@ static bool is_next_run(const struct jobs_rank *ranks, size_t first, size_t end,
     return false;
 }
 
-/* A run begins after a pause where an index comes again that had ended well. */
+/* Numbers the runs. A run begins after a pause in which an index that had succeeded appears
+ * again. */
 static void index_runs(struct jobs_rank *ranks, size_t count, size_t *last_of)
 {
     double run_index = 0, highest = 0;

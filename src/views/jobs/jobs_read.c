@@ -20,16 +20,17 @@
 #include <sys/stat.h>
 
 #define MAX_DEPTH 8
-/* The last sample is that of the end: more than that are missing, however late it was taken. */
+/* The last sample is taken at the end. If the time after it is longer than this, samples are
+ * missing. */
 #define MAX_MISSING_SECONDS 1
 #define MAX_MISSING_SAMPLES 2
 
-/* No job has as many, and none lasts a thousand years. */
+/* Larger figures are taken for damage: no job has as many ranks, none lasts a thousand years. */
 #define MAX_RANKS 1e7
 #define MAX_SECONDS 3.2e10
 #define MAX_BYTES 1e18
 #define MAX_CPU 1e15
-/* Counters of the kernel are not exact, nor are those of virtual machines. */
+/* Tolerance for CPU time above what all cores can give: the kernel's counters are not exact. */
 #define MAX_CPU_FACTOR 2
 #define MAX_CPU_MORE 10
 
@@ -37,7 +38,7 @@
 
 /* ---- A rank ---- */
 
-/* Adds a rank of which nothing is known yet. NULL without memory. */
+/* Adds a rank without figures. NULL without memory. */
 static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
 {
     if (!ARRAY_EXTEND(jobs->ranks, jobs->n_ranks)) {
@@ -72,8 +73,8 @@ static double known(double value, double other)
     return isnan(value) ? other : value;
 }
 
-/* Takes over who a session is, and of which job. */
-static void take_identity(struct jobs_rank *rank, const struct gput_results *results)
+/* Copies the identity of a session and of its job. */
+static void copy_identity(struct jobs_rank *rank, const struct gput_results *results)
 {
     const struct gput_identity *identity = &results->identity;
     COPY(rank->launcher, identity->launcher);
@@ -97,14 +98,14 @@ static void take_identity(struct jobs_rank *rank, const struct gput_results *res
     rank->cgroup = names_hash(identity->cgroup, strlen(identity->cgroup));
     rank->rows_lost = (double)results->tracker.rows_lost;
     rank->pid = identity->pid;
-    rank->are_of_descendants = strcmp(identity->ranks_of, "descendants") == 0;
+    rank->has_ranks_of_descendants = strcmp(identity->ranks_of, "descendants") == 0;
     if (isnan(identity->rank))
         COPY(rank->ranks, identity->ranks);
     rank->rank = rank->ranks[0]
                      ? NAN
                      : known(identity->rank, results_identity_rank_of(file_base_name(rank->path)));
     rank->world_size = identity->world_size;
-    jobs_take_name_of_pod(rank, identity->pod);
+    jobs_set_name_from_pod(rank, identity->pod);
     rank->restarts = identity->restarts;
     rank->node_rank = identity->node_rank;
     rank->node_count = identity->node_count;
@@ -116,7 +117,7 @@ static void take_identity(struct jobs_rank *rank, const struct gput_results *res
     rank->end = identity->end[0] ? results_identity_seconds(identity->end) : NAN;
 }
 
-/* What nothing can have says that the file is damaged. */
+/* Removes impossible figures, each with a finding: they come from damaged files. */
 static void check_figures(struct gput_jobs *jobs, struct jobs_rank *rank)
 {
     double all_cores = rank->seconds > 0 ? rank->seconds * rank->system_cores : NAN;
@@ -138,15 +139,15 @@ static void check_figures(struct gput_jobs *jobs, struct jobs_rank *rank)
         double value = *figures[i].figure;
         if (isnan(value) || (value >= 0 && value <= figures[i].most))
             continue;
-        jobs_find(jobs, NAN, "damaged", NULL,
+        jobs_add_finding(jobs, NAN, "damaged", NULL,
             "%s has a%s %s that cannot be right, %.4g: it is skipped", rank->path,
             figures[i].name[0] == 'e' ? "n" : "", figures[i].name, value);
         *figures[i].figure = NAN;
     }
 }
 
-/* Takes over what a session may use. */
-static void take_allocation(struct jobs_rank *rank, const struct gput_results *results)
+/* Copies the cores and RAM that a session may use. */
+static void copy_allocation(struct jobs_rank *rank, const struct gput_results *results)
 {
     const struct gput_allowed *allowed = &results->allowed;
     const struct gput_static_data *data = &results->static_data;
@@ -160,8 +161,8 @@ static void take_allocation(struct jobs_rank *rank, const struct gput_results *r
     rank->slurm_ram_bytes = allowed->slurm_ram_bytes;
 }
 
-/* Why it ended as it did. */
-static void take_reasons(struct jobs_rank *rank, const struct gput_results *results)
+/* Copies the reasons for its end: a limit, or lack of memory. */
+static void copy_reasons(struct jobs_rank *rank, const struct gput_results *results)
 {
     rank->oom_killed = results->accounting.oom_killed;
     COPY(rank->oom_reason, results->accounting.oom_killed_reason);
@@ -171,8 +172,8 @@ static void take_reasons(struct jobs_rank *rank, const struct gput_results *resu
     rank->limit = results->limit.value;
 }
 
-/* Takes over what a session used. */
-static void take_figures(
+/* Copies the figures of what a session used. */
+static void copy_figures(
     struct gput_jobs *jobs, struct jobs_rank *rank, const struct gput_results *results)
 {
     const struct gput_energy *energy = &results->energy;
@@ -213,17 +214,17 @@ static void take_figures(
 }
 
 /* Adds a rank with the results of a file. */
-static void take_results(
+static void add_results(
     struct gput_jobs *jobs, const char *path, unsigned files, const struct gput_results *results)
 {
     struct jobs_rank *rank = add_rank(jobs, path);
     if (!rank)
         return;
     rank->files = files;
-    take_identity(rank, results);
-    take_allocation(rank, results);
-    take_reasons(rank, results);
-    take_figures(jobs, rank, results);
+    copy_identity(rank, results);
+    copy_allocation(rank, results);
+    copy_reasons(rank, results);
+    copy_figures(jobs, rank, results);
     rank->ram_is_at_least = files == JOBS_KEPT && !isnan(rank->max_ram_bytes);
     rank->mpi_seconds = files == JOBS_REPORT ? results->mpi_seconds : NAN;
     check_figures(jobs, rank);
@@ -238,25 +239,24 @@ static bool read_results(struct gput_jobs *jobs, const char *path, struct gput_e
     enum results_form form;
     int code = results_read(path, &results, &form, error);
     if (code == GPUT_OK)
-        take_results(jobs, path, form == RESULTS_KEPT ? JOBS_KEPT : JOBS_REPORT, &results);
+        add_results(jobs, path, form == RESULTS_KEPT ? JOBS_KEPT : JOBS_REPORT, &results);
     else if (code == GPUT_ERROR_UNSUPPORTED)
-        jobs->files_left_out++; /* somebody else's */
+        jobs->files_left_out++; /* written by another program */
     results_finish(&results);
     return code == GPUT_OK || code == GPUT_ERROR_UNSUPPORTED;
 }
 
-/* Adds a rank with the manifest of a report that does not say whose it is. False: it cannot be
- * read. */
+/* Adds a rank from a manifest beside a report that has no identity. False: it cannot be read. */
 static bool read_manifest(struct gput_jobs *jobs, const char *path)
 {
     struct gput_results results = {0};
     CLEANUP_FREE char *described = tracking_identity_described(path);
     if (!described || text_ends_with(described, ".csv") || text_ends_with(described, ".sqlite"))
-        return true; /* it is read with the samples, whose name it may not have any more */
+        return true; /* the samples are read with it; they may have been renamed */
     results_forget(&results);
     if (!tracking_identity_read(described, &results))
         return false;
-    take_results(jobs, path, JOBS_KEPT, &results);
+    add_results(jobs, path, JOBS_KEPT, &results);
     if (jobs->n_ranks > 0 && results.identity.end[0])
         jobs->ranks[jobs->n_ranks - 1].ram_is_at_least = false;
     return true;
@@ -264,16 +264,17 @@ static bool read_manifest(struct gput_jobs *jobs, const char *path)
 
 /* ---- Tracking files ---- */
 
-/* A disk that was full has no samples of the end, whose time is known all the same. How busy the
- * CPU was while rows were lost is not known, wherever they were. Nor is it where a file is damaged:
- * of a session without an end it is what is known so far. */
-static void take_times(
+/* Computes times and CPU time from samples. If a disk was full, the end is known but has no
+ * samples. CPU time is unknown where rows were lost or the file of a finished session is damaged;
+ * for a session without an end it is the CPU time so far. */
+static void compute_times(
     const struct tracking_samples *samples, bool is_damaged, struct jobs_rank *rank)
 {
     double interval =
         samples->count > 1 ? (samples->last - samples->first) / (samples->count - 1) : 0;
     double missing = rank->end > samples->last ? rank->end - samples->last : 0;
-    double before = samples->first - rank->start; /* the first row has what was used in it */
+    double before =
+        samples->first - rank->start; /* the first row includes what was used before it */
     rank->start = known(rank->start, samples->first);
     rank->seconds = samples->jump == 0 ? samples->last + missing - rank->start : NAN;
     rank->cpu_seconds = NAN;
@@ -289,8 +290,8 @@ static void take_times(
     rank->missing_seconds = missing;
 }
 
-/* What samples say of a session whose end is not in the file. */
-static void take_sampled_figures(const struct tracking_samples *samples,
+/* Computes the figures of a session from its samples, where the file lacks those of its end. */
+static void compute_sampled_figures(const struct tracking_samples *samples,
     const struct gput_results *results, struct jobs_rank *rank)
 {
     const struct gput_static_data *data = &results->static_data;
@@ -304,14 +305,14 @@ static void take_sampled_figures(const struct tracking_samples *samples,
                        : NAN;
     rank->gpu_percent =
         rank->gpus > 0 && samples->gpu_count > 0 ? samples->gpu_sum / samples->gpu_count : NAN;
-    if (rank->rows_lost > 0) /* it is of a part */
+    if (rank->rows_lost > 0) /* the rows are only a part */
         rank->gpu_percent = NAN;
     else if (samples->system_count > 0)
         rank->system_busy_cores = samples->system_sum / samples->system_count / 100;
 }
 
 /* Adds a rank with the samples of a tracking file. */
-static void take_samples(struct gput_jobs *jobs, const char *path,
+static void add_samples(struct gput_jobs *jobs, const char *path,
     const struct tracking_samples *samples, const struct tracking_reader *reader,
     struct gput_results *results)
 {
@@ -325,15 +326,15 @@ static void take_samples(struct gput_jobs *jobs, const char *path,
     results->static_data.allowed_cores = cores;
     results->static_data.allowed_ram_bytes = ram;
     rank->files = JOBS_SAMPLES;
-    take_identity(rank, results);
-    take_allocation(rank, results);
-    take_reasons(rank, results);
+    copy_identity(rank, results);
+    copy_allocation(rank, results);
+    copy_reasons(rank, results);
     if (has_figures)
-        take_figures(jobs, rank, results);
+        copy_figures(jobs, rank, results);
     else
-        take_times(samples, is_damaged, rank);
+        compute_times(samples, is_damaged, rank);
     if (!has_figures)
-        take_sampled_figures(samples, results, rank);
+        compute_sampled_figures(samples, results, rank);
     rank->samples = samples->count;
     check_figures(jobs, rank);
     rank->samples_hash = tracking_samples_hash(samples);
@@ -359,18 +360,18 @@ static bool read_samples(struct gput_jobs *jobs, const char *path, struct gput_e
         code = GPUT_OK;
     }
     if (code == GPUT_OK)
-        take_samples(jobs, path, &samples, reader, &results);
+        add_samples(jobs, path, &samples, reader, &results);
     uint64_t skipped = tracking_reader_rows_skipped(reader);
     if (code == GPUT_OK && samples.jump != 0 && !warning && isnan(results.elapsed_seconds))
-        jobs_find(jobs, NAN, "clock", NULL,
+        jobs_add_finding(jobs, NAN, "clock", NULL,
             "Times in %s jump by %.1f s, so its duration is not known: the clock of its machine "
             "was set, or the machine was suspended",
             path, samples.jump);
     if (code == GPUT_OK && skipped > 0)
-        jobs_find(jobs, NAN, "damaged", warning, "%s is damaged: %llu row%s skipped", path,
+        jobs_add_finding(jobs, NAN, "damaged", warning, "%s is damaged: %llu row%s skipped", path,
             (unsigned long long)skipped, skipped > 1 ? "s were" : " was");
     else if (code == GPUT_OK && warning)
-        jobs_find(jobs, NAN, "damaged", warning, "%s is damaged", path);
+        jobs_add_finding(jobs, NAN, "damaged", warning, "%s is damaged", path);
     tracking_reader_close(reader);
     results_finish(&results);
     return code == GPUT_OK;
@@ -378,7 +379,7 @@ static bool read_samples(struct gput_jobs *jobs, const char *path, struct gput_e
 
 /* ---- Files and folders ---- */
 
-/* Marks of code blocks, by the columns that CSV and SQLite have in their first bytes. */
+/* True for files of marks: CSV and SQLite have the names of the columns in their first bytes. */
 static bool has_marks(const char *path)
 {
     char bytes[4096];
@@ -386,7 +387,7 @@ static bool has_marks(const char *path)
     return memmem(bytes, length, "code_block_name", strlen("code_block_name")) != NULL;
 }
 
-/* What `gpu-tracker job -f csv` wrote. */
+/* True for a table that `gpu-tracker job -f csv` wrote. */
 static bool is_our_table(const char *path)
 {
     static const char columns[] = "job,rank,machine,host,boot_id,";
@@ -395,8 +396,8 @@ static bool is_our_table(const char *path)
            memcmp(bytes, columns, sizeof bytes) == 0;
 }
 
-/* Tracking files begin with the name of their first column, which a truncated one has a part
- * of. */
+/* True for a CSV that is no tracking file: these begin with the name of their first column, or
+ * with a part of it if they are truncated. */
 static bool is_foreign_csv(const char *path)
 {
     static const char mark[] = "\xef\xbb\xbf", column[] = "ram_unit";
@@ -408,7 +409,7 @@ static bool is_foreign_csv(const char *path)
     return text_ends_with(path, ".csv") && memcmp(bytes + start, column, length) != 0;
 }
 
-/* Notes a file of marks. */
+/* Remembers a file of marks. */
 static void add_marks(struct gput_jobs *jobs, const char *path)
 {
     char *kept = strdup(path);
@@ -422,7 +423,8 @@ static void add_marks(struct gput_jobs *jobs, const char *path)
 
 /* ---- Spools ---- */
 
-/* Each file that is spooled has a note, and all are in one folder. */
+/* True where files of a spool folder were read already: each spooled file has a note that names
+ * the same folder. */
 static bool has_read_from(const struct gput_jobs *jobs, const char *folder)
 {
     size_t length = strlen(folder);
@@ -435,12 +437,12 @@ static bool has_read_from(const struct gput_jobs *jobs, const char *folder)
 
 static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error);
 
-/* What a tracker that was killed left in its spool, if that is on this machine. */
+/* Reads what a killed tracker left in its spool, if that is on this machine. */
 static void read_note(struct gput_jobs *jobs, const char *path, int depth)
 {
     struct spool_note note;
     if (!spool_note_read(path, &note)) {
-        jobs_find(jobs, NAN, "unreadable", NULL,
+        jobs_add_finding(jobs, NAN, "unreadable", NULL,
             "%s does not say where files were spooled: they may still be there", path);
         return;
     }
@@ -451,7 +453,7 @@ static void read_note(struct gput_jobs *jobs, const char *path, int depth)
     jobs->is_in_spool = false;
     char evidence[sizeof note + 32];
     snprintf(evidence, sizeof evidence, "host %s, folder %s", note.host, note.folder);
-    jobs_find(jobs, NAN, "spooled", evidence,
+    jobs_add_finding(jobs, NAN, "spooled", evidence,
         is_read ? "%s: its files stayed where they were spooled, and were read there"
                 : "%s: its files stayed where they were spooled",
         path);
@@ -473,13 +475,13 @@ static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int 
     } else if (text_ends_with(path, SPOOL_NOTE_EXTENSION)) {
         read_note(jobs, path, depth);
     } else if (size == 0 && is_samples && spool_note_of(path, &note)) {
-        char *note_path; /* in a folder it is found by itself */
+        char *note_path; /* in a folder, the note is read by itself */
         if (is_named && asprintf(&note_path, "%s" SPOOL_NOTE_EXTENSION, path) >= 0) {
             read_note(jobs, note_path, depth);
             free(note_path);
         }
     } else if (size == 0 && (is_samples || text_ends_with(path, ".json"))) {
-        jobs_find(jobs, NAN, "empty", NULL,
+        jobs_add_finding(jobs, NAN, "empty", NULL,
             "%s is empty: its tracker was ended before it could write", path);
     } else if ((is_samples && has_marks(path)) || text_ends_with(path, ".gputblocks")) {
         add_marks(jobs, path);
@@ -494,7 +496,7 @@ static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int 
     }
     jobs->failed |= error.code == GPUT_ERROR_MEMORY;
     if (!is_read)
-        jobs_find(jobs, NAN, "unreadable", error.message, "%s could not be read", path);
+        jobs_add_finding(jobs, NAN, "unreadable", error.message, "%s could not be read", path);
 }
 
 /* Reads all files in a folder and in those below it. */
@@ -515,7 +517,8 @@ static int read_folder(
             strcmp(entries[i]->d_name, ".") == 0 || strcmp(entries[i]->d_name, "..") == 0;
         if (!is_self && asprintf(&below, "%s/%s", path, entries[i]->d_name) >= 0) {
             if (depth < MAX_DEPTH && read_path(jobs, below, depth + 1, &reason) != GPUT_OK)
-                jobs_find(jobs, NAN, "unreadable", reason.message, "%s could not be read", below);
+                jobs_add_finding(
+                    jobs, NAN, "unreadable", reason.message, "%s could not be read", below);
             free(below);
         }
         free(entries[i]);
@@ -539,9 +542,9 @@ static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct
         return error_set_errno(error, errno, "%s", path);
     if (stat(path, &info) != 0)
         return depth == 0 || has_our_extension(path) ? error_set_errno(error, errno, "%s", path)
-                                                     : GPUT_OK; /* a link to nothing */
+                                                     : GPUT_OK; /* a dangling link */
     if (S_ISDIR(info.st_mode) && S_ISLNK(link.st_mode) && depth > 0)
-        return GPUT_OK; /* it may be one that this is in */
+        return GPUT_OK; /* the link may lead to a folder above this one */
     if (S_ISDIR(info.st_mode))
         return read_folder(jobs, path, depth, error);
     if (S_ISREG(info.st_mode))

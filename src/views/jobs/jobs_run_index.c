@@ -1,6 +1,6 @@
 /*
- * Which of several runs, that come one after the other under one name, a session is of. They are in
- * the same order on each machine, also where its clock is off.
+ * Tells to which of several consecutive runs of one name a session belongs. Their order is the same
+ * on each machine, even where its clock is off.
  */
 #include "views/jobs/jobs.h"
 
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A rank that starts so long after another one of its machine has ended is of a later run. Starts
- * of one run are closer together. */
+/* A rank that starts this long after another rank of its machine ended belongs to a later run.
+ * The starts of one run are closer together. */
 #define LATER_RUN_SECONDS 5.0
 
 static int compare_run_index(const void *left, const void *right)
@@ -25,7 +25,7 @@ static int compare_run_index(const void *left, const void *right)
 
 /* ---- Machines compared ---- */
 
-/* When each run of a machine began, by its clock. */
+/* The starts of the runs of a machine, by its clock. */
 struct starts {
     double *times; /* owned */
     size_t count, capacity;
@@ -39,7 +39,8 @@ static int compare_run_index_of_machine(const void *left, const void *right)
     return jobs_compare_numbers(a->start, b->start);
 }
 
-/* Returns how many of `ranks` are of the machine of the first one; 0: no memory. */
+/* Lists the starts of the runs on the machine of the first rank. Returns how many of `ranks` are
+ * on that machine; 0: no memory. */
 static size_t list_starts(const struct jobs_rank *ranks, size_t count, struct starts *starts)
 {
     size_t i;
@@ -59,8 +60,8 @@ static bool are_together(double start, double other)
     return fabs(start - other) <= LATER_RUN_SECONDS;
 }
 
-/* By clocks that are right a run of one began with another run of the other: one of them was not in
- * all runs. */
+/* True where, if both clocks are right, a run of `a` began with a run of `b` that has another
+ * index: one machine took no part in some runs. */
 static bool are_shifted(const struct starts *a, const struct starts *b)
 {
     for (size_t i = 0, k = 0; i < a->count; i++) {
@@ -78,7 +79,7 @@ static bool are_in_step(const struct starts *a, const struct starts *b)
     return !are_shifted(a, b);
 }
 
-/* The clock of one may be off, but all the time by the same. */
+/* True where both machines had the same runs, even if one clock is off by a constant. */
 static bool are_off_alike(const struct starts *a, const struct starts *b)
 {
     if (a->count != b->count || are_shifted(a, b))
@@ -90,7 +91,8 @@ static bool are_off_alike(const struct starts *a, const struct starts *b)
     return true;
 }
 
-/* Run indices that are found by each machine alone are right if each machine fits the first. */
+/* Checks run indices that were found for each machine alone: they are right if each machine fits
+ * the first one. */
 static bool do_all_fit(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count,
     bool (*fit)(const struct starts *a, const struct starts *b))
 {
@@ -117,7 +119,7 @@ static int compare_sessions_of_rank(const void *left, const void *right)
     return jobs_compare_numbers(a->start, b->start);
 }
 
-/* In the order of their run indices. */
+/* True where each run has every rank once. `ranks` are in the order of their run indices. */
 static bool are_whole(const struct jobs_rank *ranks, size_t count)
 {
     double world_size = ranks[0].world_size;
@@ -129,7 +131,7 @@ static bool are_whole(const struct jobs_rank *ranks, size_t count)
     return fmod((double)count, world_size) == 0;
 }
 
-/* Each rank has as many sessions as there are runs. */
+/* Numbers the sessions of each rank. True where all runs are complete. */
 static bool find_whole(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count)
 {
     qsort(ranks, count, sizeof *ranks, compare_sessions_of_rank);
@@ -151,7 +153,7 @@ static int compare_sessions_of_machine(const void *left, const void *right)
     return jobs_compare_numbers(a->start, b->start);
 }
 
-/* Only what can be distinguished: ranks that are started again alone are of the same run. */
+/* False where runs cannot be told apart, for example because single ranks were restarted. */
 static bool are_plain(const struct jobs_rank *ranks, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -163,9 +165,9 @@ static bool are_plain(const struct jobs_rank *ranks, size_t count)
     return true;
 }
 
-/* A run begins where a rank comes again, or starts long after the first one has ended.
- * last_of[RANK]: the last run that it was in; runs of all machines have numbers of their own,
- * from 1. */
+/* Numbers the runs of each machine. A run begins where a rank appears again, or starts long
+ * after the first one ended. last_of[RANK] is the last run of a rank, numbered from 1 over all
+ * machines. */
 static void find_on_each_machine(struct jobs_rank *ranks, size_t count, size_t *last_of)
 {
     size_t run = 0, first = 0;
@@ -183,7 +185,7 @@ static void find_on_each_machine(struct jobs_rank *ranks, size_t count, size_t *
     }
 }
 
-/* No rank is twice in one of them. */
+/* True where no rank is twice in one run. */
 static bool are_distinct(struct jobs_rank *ranks, size_t count)
 {
     qsort(ranks, count, sizeof *ranks, compare_run_index);
@@ -194,8 +196,7 @@ static bool are_distinct(struct jobs_rank *ranks, size_t count)
     return true;
 }
 
-/* Gives sessions of one machine their runs where some are missing. False: they say too little of
- * themselves. */
+/* Numbers runs of which some sessions are missing. False: they cannot be told apart. */
 static bool find_with_gaps(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count)
 {
     if (!are_plain(ranks, count))

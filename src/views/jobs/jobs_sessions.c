@@ -1,4 +1,4 @@
-/* All that is known of each session, as its report has it: one row each. */
+/* A table with one row a session: all figures of its report. */
 #include "views/jobs/jobs.h"
 
 #include "base/cleanup.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a cell that is a whole number. */
+/* True for a column of whole numbers. */
 static bool is_whole(const struct results_column *column)
 {
     bool is_count = column->kind == RESULTS_COUNT_32 || column->kind == RESULTS_COUNT_64;
@@ -21,8 +21,8 @@ static bool is_whole(const struct results_column *column)
            column->shown == SHOWN_RAM;
 }
 
-/* Reads the figures of a session once more: those of its report, else what its tracking file says.
- * Of what cannot be read any more nothing is known. */
+/* Reads the figures of a session again, from its report or else its tracking file. They are
+ * missing if neither can be read any more. */
 static void read_session(const struct jobs_rank *rank, struct gput_results *results)
 {
     const char *path = rank->report ? rank->report : rank->path;

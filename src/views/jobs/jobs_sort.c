@@ -14,8 +14,9 @@
 
 /* ---- Jobs ---- */
 
-/* The element of an array, as "_7", as PBS has it, "[7].server", or as AWS Batch does, ":7"; the
- * job's own id ends before it. NULL: it is not an element. Users of torchrun make up its ids. */
+/* Returns the element of an array within a job's id: "_7", "[7].server" (PBS) or ":7" (AWS
+ * Batch). NULL: it is not an element. Ids of torchrun are chosen by users, so "_7" means nothing
+ * there. */
 static const char *element_of(const struct jobs_rank *rank)
 {
     const char *mark = strpbrk(rank->job_id, "[");
@@ -28,7 +29,7 @@ static const char *element_of(const struct jobs_rank *rank)
     return is_alone && digits > 0 && mark[digits + 1] == (is_pbs ? ']' : '\0') ? mark : NULL;
 }
 
-/* Names the job that a rank is of. */
+/* Names the job of a rank. */
 static void name_job(const struct jobs_rank *rank, char *name, size_t size)
 {
     const char *element = element_of(rank);
@@ -48,13 +49,15 @@ static void name_job(const struct jobs_rank *rank, char *name, size_t size)
                               : "without a launcher");
 }
 
-/* "": it is not known, or does not matter, as where each element of an array runs GNU parallel. */
+/* Returns the run of a rank; "" where it is unknown or does not matter (elements of an array).
+ * */
 static const char *run_of(const struct jobs_rank *rank)
 {
     return element_of(rank) ? "" : rank->run;
 }
 
-/* It is not a rank, but for example what a batch script tracks before its ranks. */
+/* True for a session of a job that is no rank, such as a command of a batch script before its
+ * ranks. */
 static bool is_apart(const struct jobs_rank *rank)
 {
     return rank->job_id[0] && isnan(rank->rank) && !rank->ranks[0] && !jobs_is_task(rank) &&
@@ -84,8 +87,9 @@ static int compare_runs(const void *left, const void *right)
     return jobs_compare_numbers(a->start, b->start);
 }
 
-/* Of `count` sessions of one name, in the order of compare_runs(): those of which no run is known,
- * as earlier versions and containers do not, are of the only one that there is. */
+/* Sets the runs of `count` sessions of one name, in the order of compare_runs(). Sessions whose
+ * run is unknown (of earlier versions, or in containers) get the run of the others if that is only
+ * one. */
 static void find_runs(struct jobs_rank *ranks, size_t count)
 {
     const char *last = run_of(&ranks[count - 1]);
@@ -117,7 +121,7 @@ static void index_runs(struct gput_jobs *jobs)
     }
 }
 
-/* Runs in the order in which they began. */
+/* Orders sessions by job, the runs of a job by their starts. */
 static int compare_jobs(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
@@ -130,17 +134,17 @@ static int compare_jobs(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
-/* What the current run of a job has. */
+/* The run of a job that is being filled. */
 struct run {
-    size_t *ranks; /* the latest session of each, from 1; 0: there is none. owned; by number */
+    size_t *ranks; /* by rank: its latest session, from 1; 0: none; owned */
     size_t capacity;
-    double end; /* so far */
+    double end; /* of the latest session so far */
     char name[160];
-    size_t first, number; /* its first session; how many runs of that name were before it */
+    size_t first, number; /* its first session; the number of earlier runs of that name */
 };
 
-/* The rank, or the number of a task of GNU parallel, which may start one again, too (--retries).
- * NaN: neither. */
+/* Returns the rank, or the number of a task of GNU parallel, which can be restarted, too
+ * (--retries). NaN: neither. */
 static double place_of(const struct jobs_rank *rank)
 {
     bool is_number = rank->task[0] && rank->task[strspn(rank->task, "0123456789")] == '\0';
@@ -163,13 +167,13 @@ static void follow_try(struct jobs_rank *rank, struct jobs_rank *before)
     rank->has_failed_try = before->has_failed_try || jobs_has_failed(before);
 }
 
-/* Commands of one task that each have a tracker come one after the other, too. */
+/* True for a restart of a failed task, and not for a further command of the same task. */
 static bool is_retry_of_task(const struct jobs_rank *rank, const struct jobs_rank *before)
 {
     return jobs_has_failed(before) && before->start + before->seconds <= rank->start;
 }
 
-/* Notes that a run has a session of that rank. */
+/* Adds a session to a run, as a restart where the run has its rank already. */
 static void note_rank(struct gput_jobs *jobs, struct run *run, size_t session)
 {
     const struct jobs_rank *noted = &jobs->ranks[session];
@@ -192,7 +196,7 @@ static void note_rank(struct gput_jobs *jobs, struct run *run, size_t session)
     run->ranks[(size_t)rank] = session + 1;
 }
 
-/* Its launcher started it again, while others of the run went on. */
+/* True where the launcher restarted a rank while others of the run went on. */
 static bool is_again(const struct gput_jobs *jobs, const struct run *run, size_t index)
 {
     const struct jobs_rank *rank = &jobs->ranks[index];
@@ -203,8 +207,8 @@ static bool is_again(const struct gput_jobs *jobs, const struct run *run, size_t
            before->start + before->seconds <= rank->start && run->end > rank->start;
 }
 
-/* A launcher may distinguish its runs. Ranks start together: one that starts long after another one
- * of its machine has ended does not belong to it, either. */
+/* True where a session belongs to a later run: its launcher says so, its rank is already in this
+ * run, or it starts long after a rank of its machine ended (ranks start together). */
 static bool is_later_run(const struct gput_jobs *jobs, const struct run *run, size_t index)
 {
     const struct jobs_rank *rank = &jobs->ranks[index];
@@ -222,7 +226,7 @@ static bool is_later_run(const struct gput_jobs *jobs, const struct run *run, si
            jobs_is_much_later(rank, before);
 }
 
-/* Begins a job, or the next run of one. */
+/* Adds a job, or the next run of one. */
 static void begin_job(struct gput_jobs *jobs, struct run *run, size_t index, const char *name)
 {
     bool is_next = jobs->n_jobs > 0 && strcmp(run->name, name) == 0;
@@ -246,7 +250,7 @@ static void begin_job(struct gput_jobs *jobs, struct run *run, size_t index, con
         text_fit(job->name, sizeof job->name, "%s", name);
 }
 
-/* Makes jobs of the sorted sessions: one for each name and run. */
+/* Makes a job for each name and run of the sorted sessions. */
 static void split_into_jobs(struct gput_jobs *jobs)
 {
     struct run run = {0};
@@ -307,7 +311,7 @@ static void split_into_machines(struct gput_jobs *jobs)
     }
 }
 
-/* Sessions of `gpu-tracker run -- mpirun …` have several ranks each, as a rule. */
+/* True where a session has several ranks, as in `gpu-tracker run -- mpirun …`. */
 static bool has_sessions_of_ranks(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     for (size_t i = job->first; i < job->first + job->count; i++) {
@@ -317,7 +321,8 @@ static bool has_sessions_of_ranks(const struct gput_jobs *jobs, const struct job
     return false;
 }
 
-/* While ranks move, `machine` is the number that GPUs know a rank by. */
+/* Numbers the ranks in `machine`, so that GPUs find theirs after sorting. Returns the map from
+ * numbers to merged ranks. */
 static size_t *number_ranks(struct gput_jobs *jobs)
 {
     size_t *alias = calloc(jobs->n_ranks + 1, sizeof *alias);
@@ -334,7 +339,8 @@ static int compare_ranks_of_gpus(const void *left, const void *right)
     return ORDER(a->position, b->position);
 }
 
-/* GPUs get the places that ranks have now; those of sessions that were skipped go. */
+/* Sets the rank of each GPU to its place after sorting. GPUs of sessions that were left out are
+ * removed. */
 static void move_gpus(struct gput_jobs *jobs, const size_t *alias, size_t n_numbers)
 {
     size_t kept = 0, *places = calloc(n_numbers + 1, sizeof *places);
@@ -359,7 +365,7 @@ static void move_gpus(struct gput_jobs *jobs, const size_t *alias, size_t n_numb
 
 /* ---- As people count ---- */
 
-/* Tasks by their numbers, 2 before 10; what has none by its start. */
+/* Orders tasks by their numbers, 2 before 10; sessions without one by their starts. */
 static int compare_for_people(const void *left, const void *right)
 {
     const struct jobs_rank *a = *(const struct jobs_rank *const *)left;
@@ -372,7 +378,7 @@ static int compare_for_people(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
-/* Whether sessions ran together, as ranks do: all of them at one moment. Of one this is true. */
+/* True where all sessions ran at one moment, as ranks do; always true for one session. */
 static bool ran_together(const struct gput_jobs *jobs, size_t first, size_t count)
 {
     double last_start = NAN, first_end = NAN;
@@ -384,8 +390,8 @@ static bool ran_together(const struct gput_jobs *jobs, size_t first, size_t coun
     return !(last_start >= first_end);
 }
 
-/* Whether nothing but their folder says that sessions belong together: no launcher gives them a
- * rank or a task, and they did not run together. */
+/* True where only their folder groups the sessions: no launcher gave them a rank or a task, and
+ * they did not run together. */
 static bool is_list(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     if (job->is_array || job->has_tasks || job->count == 0)
@@ -398,7 +404,7 @@ static bool is_list(const struct gput_jobs *jobs, const struct jobs_job *job)
     return job->count == 1 ? !job->has_ranks : !ran_together(jobs, job->first, job->count);
 }
 
-/* Where the ranks of each job are, and what they are called. */
+/* Sets the range of ranks of each job, and what they are called. */
 static void describe_jobs(struct gput_jobs *jobs)
 {
     size_t first = 0;
@@ -407,7 +413,7 @@ static void describe_jobs(struct gput_jobs *jobs)
         job->first = first;
         job->is_list = is_list(jobs, job);
         for (size_t k = first; job->is_list && k < first + job->count; k++)
-            jobs->ranks[k].rank = NAN; /* a number in the name of its file */
+            jobs->ranks[k].rank = NAN; /* it was only a number in the name of its file */
         job->has_ranks &= !job->is_list;
         job->noun = job->is_list     ? "session"
                     : job->is_array  ? "element"
@@ -415,7 +421,7 @@ static void describe_jobs(struct gput_jobs *jobs)
                     : job->has_ranks ? "rank"
                                      : "session";
         job->session_noun = has_sessions_of_ranks(jobs, job) ? "session" : job->noun;
-        /* Steps of a workflow come one after the other. */
+        /* Steps of a workflow do not wait for each other. */
         job->are_independent |=
             strcmp(job->noun, "session") == 0 && !jobs->ranks[first].launcher[0];
         if (jobs_runs_pods_in_sequence(jobs, job))
@@ -424,7 +430,7 @@ static void describe_jobs(struct gput_jobs *jobs)
     }
 }
 
-/* Takes over what sessions say of their machines. */
+/* Copies the names, boot ids and clock states of machines from their sessions. */
 static void describe_machines(struct gput_jobs *jobs)
 {
     for (size_t i = 0; i < jobs->n_machines; i++) {

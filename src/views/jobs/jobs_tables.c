@@ -24,7 +24,7 @@ static double cpu_wait_percent(const void *item)
 #define OF_JOB(member, unit, meaning) NUMBER(struct jobs_job, member, unit, meaning)
 #define OF_MACHINE(member, unit, meaning) NUMBER(struct jobs_machine, member, unit, meaning)
 
-/* A column of each cause that wall time goes to. */
+/* One column for each cause of wall time. */
 #define TIME_WENT(ID, name, word, meaning) \
     {"time_went_" #name "_seconds", "seconds", "in which the main thread, or the child that it waited for, " meaning, GPUT_COLUMN_DOUBLE, \
         COLUMN_OF(struct jobs_rank, time_went.seconds_of[WALL_##ID])},
@@ -205,7 +205,7 @@ int gput_jobs_tables(
     return tables_finish_building(building, tables, error);
 }
 
-/* Writes the tables in a format; CSV has that of the ranks alone. */
+/* Writes the tables in a format. CSV has the table of ranks only. */
 static int render_tables(const struct gput_jobs *jobs, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error)
 {

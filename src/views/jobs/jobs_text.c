@@ -11,22 +11,23 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Ranks that are listed: of more only those that stand out. */
+/* Maximum number of ranks that are all listed. If there are more, only those that stand out are.
+ * */
 #define MAX_LISTED 16
-/* Longer names of machines are cut. */
+/* Width of the names of machines; longer ones are cut. */
 #define MAX_MACHINE_WIDTH 16
-/* Likewise of files. */
+/* Width of the names of files. */
 #define MAX_FILE_WIDTH 24
-/* Machines that a line of clocks names. */
+/* Maximum number of machines named in a line about clocks. */
 #define MAX_CLOCKS 3
-/* Columns of a duration. */
+/* Width of a duration. */
 #define TIME_WIDTH 11
-/* Where all ranks waited for a CPU for less than this, no column says it. */
+/* The column of waiting for a CPU is shown if any rank waited for longer than this. */
 #define MIN_CPU_WAIT_PERCENT 5.0
-/* Columns of the whole. */
+/* Width of the page. */
 #define BAR_WIDTH 20
 
-/* How much a rank stands out. The worst ones are listed first. */
+/* Returns how much a rank stands out; the worst are listed first. */
 enum concern { UNCONCERNING, STRAGGLER, UNFINISHED, FAILED };
 
 static enum concern concern_of(const struct jobs_rank *rank)
@@ -37,16 +38,17 @@ static enum concern concern_of(const struct jobs_rank *rank)
                                       : UNCONCERNING;
 }
 
-/* The columns of a table of ranks that are not the same for all jobs: it is to fit a terminal. */
+/* The columns of the table of ranks that depend on the job: the table has to fit a terminal. */
 struct layout {
     int number_width, machine_width;
     bool has_same_names; /* base names do not distinguish files */
     size_t common;       /* bytes that all paths begin with, up to a folder's end */
     bool has_gpu, has_waited, has_cpu_wait;
-    bool has_commands; /* of a list whose sessions ran different programs */
+    bool has_commands; /* the sessions of a list ran different programs */
 };
 
-/* Where workflows run each step in a folder of its own, files have one name. */
+/* True where files have the same base name: workflow engines run each step in a folder of its
+ * own. */
 static void compare_paths(
     const struct gput_jobs *jobs, const struct jobs_job *job, struct layout *layout)
 {
@@ -186,7 +188,7 @@ static void write_gpus(const struct jobs_job *job, struct str *text)
     str_append(text, "\n");
 }
 
-/* Writes a share of what there is as a bar, as jobstats has it; nothing where it is not known. */
+/* Writes a share as a bar, like jobstats; nothing where it is unknown. */
 static void write_bar(double percent, struct str *text)
 {
     if (isnan(percent))
@@ -198,7 +200,7 @@ static void write_bar(double percent, struct str *text)
     str_append(text, "] ");
 }
 
-/* Writes the RAM of the machine that came closest to its limit, and of the largest session. */
+/* Writes the RAM of the machine closest to its limit, and of the largest session. */
 static void write_ram(const struct jobs_job *job, struct str *text)
 {
     char ram[HUMAN_SIZE], allowed[HUMAN_SIZE], share[HUMAN_SIZE];
@@ -211,7 +213,7 @@ static void write_ram(const struct jobs_job *job, struct str *text)
             str_printf(text, " on %s, the fullest machine", job->fullest);
         str_printf(text, " (%s)", human_share(job->ram_percent, share));
     }
-    if (!isnan(job->ram_percent) && job->count == job->n_machines) { /* they are the same */
+    if (!isnan(job->ram_percent) && job->count == job->n_machines) { /* both are the same */
         str_append_char(text, '\n');
         return;
     }
@@ -234,7 +236,7 @@ static void write_figures(const struct jobs_job *job, struct str *text)
     else
         str_printf(text, "%s of %s busy%s (%s), %s of CPU time\n",
             human_cores(job->cpu_seconds / (job->is_list ? job->run_seconds : job->seconds), busy),
-            jobs_say_cores(job->cores, cores), job->is_array ? " on average" : "",
+            jobs_format_cores(job->cores, cores), job->is_array ? " on average" : "",
             human_share(job->efficiency_percent, share), human_seconds(job->cpu_seconds, cpu));
     write_ram(job, text);
     if (job->gpus > 0)
@@ -248,7 +250,7 @@ static void write_figures(const struct jobs_job *job, struct str *text)
             human_seconds(job->median_seconds, median));
 }
 
-/* Machines of which the clock rests on one source, and the largest doubt of them. */
+/* Appends the machines whose offset comes from one source, and their largest doubt. */
 static void write_clocks_by(const struct gput_jobs *jobs, const struct jobs_job *job,
     const char *source, bool *is_first, struct str *text)
 {
@@ -274,7 +276,7 @@ static void write_clocks_by(const struct gput_jobs *jobs, const struct jobs_job 
     }
 }
 
-/* What times of several machines rest on. */
+/* Writes how the clocks of several machines were compared. */
 static void write_clocks(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
 {
     static const char *const sources[] = {JOBS_CLOCK_REFERENCE, JOBS_CLOCK_BOOT, JOBS_CLOCK_MARKS,
@@ -292,7 +294,7 @@ static void write_finding(const struct jobs_finding *finding, struct str *text)
         str_printf(text, "    %s\n", finding->evidence);
 }
 
-/* Whether a finding is of all that ran under an id of a scheduler, of which the job is the last
+/* True where a finding is about everything under a scheduler id, of which this job is the last
  * part. */
 static bool is_of_allocation(const struct gput_jobs *jobs, const struct jobs_finding *finding)
 {
@@ -313,8 +315,7 @@ static void write_findings(
     }
 }
 
-/* All of it was started again, as torchrun does when one rank fails: what came before is another
- * run, or in the same session. */
+/* Writes how often all ranks were restarted, as torchrun does when one fails. */
 static void write_restarts(
     const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
 {
@@ -325,7 +326,7 @@ static void write_restarts(
         str_printf(text, ", after %.0f restart%s", restarts, restarts > 1 ? "s" : "");
 }
 
-/* Which program the job ran, unless its ranks ran different ones. */
+/* Returns the program that the job ran; "" if its ranks ran different ones. */
 static void write_command(
     const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
 {
@@ -342,7 +343,7 @@ static void write_command(
     str_append_char(text, '\n');
 }
 
-/* Writes what a scheduler knows of the job: its script, whose it is, and its time limit. */
+/* Writes what the scheduler knows of the job: its script, its owner and its time limit. */
 static void write_script(const struct jobs_allocation *allocation, struct str *text)
 {
     char seconds[HUMAN_SIZE], limit[HUMAN_SIZE], share[HUMAN_SIZE];
@@ -362,7 +363,7 @@ static void write_script(const struct jobs_allocation *allocation, struct str *t
         human_share(allocation->time_percent, share));
 }
 
-/* Writes the sums over all that ran under one id of a scheduler. */
+/* Writes the sums over everything that ran under one scheduler id. */
 static void write_allocation(
     const struct gput_jobs *jobs, const struct jobs_allocation *allocation, struct str *text)
 {
@@ -380,7 +381,7 @@ static void write_allocation(
     if (!isnan(allocation->efficiency_percent))
         str_printf(text, "%s of %s busy (%s), ",
             human_cores(allocation->cpu_seconds / allocation->seconds, busy),
-            jobs_say_cores(allocation->cores, cores),
+            jobs_format_cores(allocation->cores, cores),
             human_share(allocation->efficiency_percent, share));
     str_printf(text, "%s of CPU time\n  RAM      ", human_seconds(allocation->cpu_seconds, cpu));
     write_bar(allocation->ram_percent, text);
@@ -397,7 +398,7 @@ static void write_allocation(
     str_append_char(text, '\n');
 }
 
-/* Writes all that is known of a job. */
+/* Writes the whole summary of a job. */
 static void write_job(const struct gput_jobs *jobs, size_t index, struct str *text)
 {
     char seconds[HUMAN_SIZE], all[HUMAN_SIZE];

@@ -1,4 +1,4 @@
-/* Where the time of ranks went, against that of the others: why one of them is slow. */
+/* Compares where the time of a rank went with the other ranks: why one of them is slow. */
 #include "views/jobs/jobs.h"
 
 #include "analysis/why/why_rules.h"
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Of a list in a sentence. */
+/* Maximum number of names in a sentence. */
 #define MAX_NAMED 8
 
 double jobs_cpu_wait_percent(const struct jobs_rank *rank)
@@ -20,8 +20,8 @@ double jobs_cpu_wait_percent(const struct jobs_rank *rank)
     return why_percent(wall, WALL_CPU) + why_percent(wall, WALL_QUOTA);
 }
 
-/* Of a rank that was started again, only the last session is known: its time says nothing of the
- * rank's. */
+/* Returns where the time of a rank went. NULL if that is not known, or only for the last session
+ * of a restarted rank. */
 static const struct gput_wall *wall_of(const struct jobs_rank *rank)
 {
     bool is_whole = !rank->is_retried && !(rank->tried_seconds > 0);
@@ -43,7 +43,7 @@ struct jobs_walls jobs_add_walls(const struct gput_jobs *jobs, const struct jobs
     return walls;
 }
 
-/* Returns the mean of the other ranks; no seconds: nothing is known of another one. */
+/* Returns the mean of the other ranks. `seconds` is 0 if nothing is known of them. */
 static struct gput_wall mean_of_others(const struct jobs_walls *walls, const struct gput_wall *wall)
 {
     struct gput_wall mean = {0};
@@ -67,7 +67,8 @@ static void write_share(const struct gput_wall *wall, const struct gput_wall *ot
         why_percent(others, cause), human_seconds(others->seconds_of[cause], other));
 }
 
-void jobs_say_slower(const struct jobs_rank *rank, const struct jobs_walls *walls, struct str *text)
+void jobs_append_slower_cause(
+    const struct jobs_rank *rank, const struct jobs_walls *walls, struct str *text)
 {
     struct why_share shares[WALL_CAUSE_COUNT];
     const struct gput_wall *wall = wall_of(rank);
@@ -90,7 +91,7 @@ void jobs_say_slower(const struct jobs_rank *rank, const struct jobs_walls *wall
     write_share(wall, &others, cause, text);
 }
 
-/* The cause that holds a rank up: one of those that it did not choose. WALL_UNKNOWN: none. */
+/* Returns the cause that holds a rank up, such as waiting for a CPU. WALL_UNKNOWN: none. */
 static enum wall_cause cause_of_hold(const struct gput_wall *wall, const struct gput_wall *others)
 {
     enum wall_cause cause = WALL_UNKNOWN;
@@ -127,7 +128,7 @@ void jobs_find_held(struct gput_jobs *jobs, const struct jobs_job *job)
                 human_cores(rank->system_busy_cores, busy), rank->system_cores);
     }
     if (n_held > 0)
-        jobs_find(jobs, (double)(job - jobs->jobs), "held_ranks", str_text(&list),
+        jobs_add_finding(jobs, (double)(job - jobs->jobs), "held_ranks", str_text(&list),
             "%zu %s%s held up far longer than the others%s", n_held, job->noun,
             n_held > 1 ? "s were" : " was", job->are_independent ? "" : ", which may wait for it");
 }

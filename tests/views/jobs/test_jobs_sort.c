@@ -166,7 +166,7 @@ static void runs_of_one_size_at_the_same_time_are_named(void **state)
         sorted(jobs);
         assert_int_equal(jobs->n_jobs, 2);
         for (size_t i = 0; i < 2; i++) {
-            assert_int_equal(jobs->jobs[i].is_at_once, later < 100);
+            assert_int_equal(jobs->jobs[i].overlaps_another_run, later < 100);
             size_t first = jobs->n_findings;
             jobs_advise(jobs, &jobs->jobs[i]);
             assert_int_equal(strcmp(jobs->findings[first].kind, "runs_at_once") == 0, later < 100);
@@ -351,7 +351,7 @@ static struct jobs_rank *add_pod(struct gput_jobs *jobs, const char *pod, double
     added->end = added->start + seconds;
     added->exit_status = exit_status;
     added->boot_id[0] = (char)('a' + (int)rank); /* each of a node of its own */
-    jobs_take_name_of_pod(added, pod);
+    jobs_set_name_from_pod(added, pod);
     return added;
 }
 
@@ -368,13 +368,13 @@ static void names_of_pods_name_their_jobs(void **state)
         {"train-0-", 0, ""}, {"train-10", 0, ""}};
     for (size_t i = 0; i < sizeof pods / sizeof *pods; i++) {
         struct jobs_rank rank = {.launcher = "Kubernetes", .rank = pods[i].rank};
-        jobs_take_name_of_pod(&rank, pods[i].pod);
+        jobs_set_name_from_pod(&rank, pods[i].pod);
         assert_string_equal(rank.job_id, pods[i].job);
     }
     struct jobs_rank slurm = {.launcher = "Slurm"}, other = {.launcher = "Kubernetes"};
     strcpy(other.job_id, "7");
-    jobs_take_name_of_pod(&slurm, "train-a-0");
-    jobs_take_name_of_pod(&other, "train-a-0");
+    jobs_set_name_from_pod(&slurm, "train-a-0");
+    jobs_set_name_from_pod(&other, "train-a-0");
     assert_string_equal(slurm.job_id, "");
     assert_string_equal(other.job_id, "7");
 }
