@@ -14,6 +14,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The tests of a file, as TEST() lists them. */
+static struct CMUnitTest listed_tests[128] __attribute__((unused));
+static size_t n_listed_tests __attribute__((unused));
+
+/*
+ * TEST(name) { … } is a test. TEST_WITH() is one with functions that run before and after it; NULL
+ * is none. Each lists itself before main() runs, in the order of the file.
+ */
+#define TEST_WITH(name, set_up, tear_down)                                                         \
+    static void name(void **state);                                                                \
+    __attribute__((constructor(1000 + __LINE__))) static void list_##name(void)                    \
+    {                                                                                              \
+        listed_tests[n_listed_tests++] =                                                           \
+            (struct CMUnitTest)cmocka_unit_test_setup_teardown(name, set_up, tear_down);           \
+    }                                                                                              \
+    static void name(void **state __attribute__((unused)))
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+
+/* Runs the tests of the file, set_up before all of them and tear_down at the end; NULL is none. */
+#define run_listed_tests(set_up, tear_down)                                                        \
+    _cmocka_run_group_tests("tests", listed_tests, n_listed_tests, set_up, tear_down)
+
+/* Ends a file of tests: its main(). */
+#define RUN_TESTS(set_up, tear_down)                                                               \
+    int main(void)                                                                                 \
+    {                                                                                              \
+        return run_listed_tests(set_up, tear_down);                                                \
+    }
+
 /* Path of a file or folder below tests/fixtures. Static text, changed by the next call. */
 static inline const char *fixture(const char *name)
 {

@@ -4,9 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-static void keeps_what_it_has_when_it_grows(void **state)
+TEST(keeps_what_it_has_when_it_grows)
 {
-    (void)state;
     uint32_t *numbers = NULL;
     size_t count = 0;
     for (uint32_t i = 0; i < 1000; i++) {
@@ -18,9 +17,8 @@ static void keeps_what_it_has_when_it_grows(void **state)
     free(numbers);
 }
 
-static void can_become_shorter_and_grow_again(void **state)
+TEST(can_become_shorter_and_grow_again)
 {
-    (void)state;
     double *numbers = NULL;
     size_t count = 0, capacity = 0;
     for (int round = 0; round < 3; round++) {
@@ -36,9 +34,8 @@ static void can_become_shorter_and_grow_again(void **state)
     free(numbers);
 }
 
-static void reserves_more_than_double(void **state)
+TEST(reserves_more_than_double)
 {
-    (void)state;
     char *bytes = NULL;
     size_t capacity = 0;
     assert_true(ARRAY_RESERVE(bytes, (size_t)1000, capacity));
@@ -46,9 +43,8 @@ static void reserves_more_than_double(void **state)
     free(bytes);
 }
 
-static void is_unchanged_without_memory(void **state)
+TEST(is_unchanged_without_memory)
 {
-    (void)state;
     struct item {
         char bytes[SIZE_MAX / 16];
     } *items = NULL;
@@ -59,9 +55,8 @@ static void is_unchanged_without_memory(void **state)
     assert_int_equal(capacity, 0);
 }
 
-static void refuses_more_bytes_than_there_can_be(void **state)
+TEST(refuses_more_bytes_than_there_can_be)
 {
-    (void)state;
     uint32_t *numbers = NULL;
     assert_true(ARRAY_RESIZE(numbers, 4));
     numbers[3] = 7;
@@ -70,14 +65,4 @@ static void refuses_more_bytes_than_there_can_be(void **state)
     free(numbers);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_what_it_has_when_it_grows),
-        cmocka_unit_test(refuses_more_bytes_than_there_can_be),
-        cmocka_unit_test(can_become_shorter_and_grow_again),
-        cmocka_unit_test(reserves_more_than_double),
-        cmocka_unit_test(is_unchanged_without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -56,9 +56,8 @@ static void wait_until_destroyed(int count)
         usleep(1000);
 }
 
-static void one_thread_makes_calls_that_return(void **state)
+TEST_WITH(one_thread_makes_calls_that_return, begin, NULL)
 {
-    (void)state;
     struct bounded_calls *calls = bounded_calls_create();
     assert_int_equal(bounded_calls_threads(calls), 0);
     for (long i = 0; i < 100; i++)
@@ -71,9 +70,8 @@ static void one_thread_makes_calls_that_return(void **state)
     bounded_calls_destroy(NULL);
 }
 
-static void a_call_that_does_not_return_is_given_up_for_its_subject(void **state)
+TEST_WITH(a_call_that_does_not_return_is_given_up_for_its_subject, begin, NULL)
 {
-    (void)state;
     struct bounded_calls *calls = bounded_calls_create();
     assert_false(make(calls, 1, true));
     assert_int_equal(state_of_calls.destroyed, 0); /* its thread may still use it */
@@ -90,9 +88,8 @@ static void a_call_that_does_not_return_is_given_up_for_its_subject(void **state
     bounded_calls_destroy(calls);
 }
 
-static void so_many_may_be_stuck(void **state)
+TEST_WITH(so_many_may_be_stuck, begin, NULL)
 {
-    (void)state;
     struct bounded_calls *calls = bounded_calls_create();
     int64_t begin_ns = clock_monotonic_ns();
     for (long i = 0; i < BOUNDED_CALLS_MAX_STUCK; i++)
@@ -106,20 +103,10 @@ static void so_many_may_be_stuck(void **state)
     wait_until_destroyed(BOUNDED_CALLS_MAX_STUCK + 1);
 }
 
-static void without_threads_a_call_is_made_at_once(void **state)
+TEST_WITH(without_threads_a_call_is_made_at_once, begin, NULL)
 {
-    (void)state;
     assert_true(make(NULL, 1, false));
     assert_int_equal(state_of_calls.made, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(one_thread_makes_calls_that_return, begin),
-        cmocka_unit_test_setup(a_call_that_does_not_return_is_given_up_for_its_subject, begin),
-        cmocka_unit_test_setup(so_many_may_be_stuck, begin),
-        cmocka_unit_test_setup(without_threads_a_call_is_made_at_once, begin),
-    };
-    return cmocka_run_group_tests_name("base/bounded_calls", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

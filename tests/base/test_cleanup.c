@@ -1,14 +1,9 @@
 #include "base/cleanup.h"
 
 #include "base/error.h"
+#include "testing.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static bool is_open(int fd)
 {
@@ -34,9 +29,8 @@ static int open_all(int code, int fds[2], char **kept)
     return code;
 }
 
-static void variables_are_cleaned_up_however_the_block_ends(void **state)
+TEST(variables_are_cleaned_up_however_the_block_ends)
 {
-    (void)state;
     for (int code = GPUT_OK; code <= GPUT_ERROR_IO; code += GPUT_ERROR_IO) {
         int fds[2];
         char *kept = NULL;
@@ -54,9 +48,8 @@ static int open_null(void)
     return STEAL_FD(fd);
 }
 
-static void a_stolen_descriptor_stays_open(void **state)
+TEST(a_stolen_descriptor_stays_open)
 {
-    (void)state;
     int fd = open_null();
     assert_true(is_open(fd));
     close(fd);
@@ -70,9 +63,8 @@ static void number_destroy(int *number)
 }
 CLEANUP_DEFINE(int, number_destroy)
 
-static void a_destroy_function_is_called_unless_the_pointer_is_null(void **state)
+TEST(a_destroy_function_is_called_unless_the_pointer_is_null)
 {
-    (void)state;
     int number = 7;
     {
         CLEANUP(number_destroy_pointer) int *pointer = &number, *none = NULL;
@@ -82,12 +74,4 @@ static void a_destroy_function_is_called_unless_the_pointer_is_null(void **state
     assert_int_equal(n_destroyed, 7);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(variables_are_cleaned_up_however_the_block_ends),
-        cmocka_unit_test(a_stolen_descriptor_stays_open),
-        cmocka_unit_test(a_destroy_function_is_called_unless_the_pointer_is_null),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -4,18 +4,16 @@
 
 #include <math.h>
 
-static void seconds_become_the_nearest_nanosecond(void **state)
+TEST(seconds_become_the_nearest_nanosecond)
 {
-    (void)state;
     assert_int_equal(clock_ns_of_seconds(0), 0);
     assert_int_equal(clock_ns_of_seconds(0.0035), 3500000);
     assert_int_equal(clock_ns_of_seconds(1e-9), 1);
     assert_int_equal(clock_ns_of_seconds(86400), 86400 * NS_PER_SECOND);
 }
 
-static void what_is_too_long_can_still_be_added_to_a_time(void **state)
+TEST(what_is_too_long_can_still_be_added_to_a_time)
 {
-    (void)state;
     const double too_long[] = {1e11, 1e300, INFINITY, NAN};
     for (size_t i = 0; i < sizeof too_long / sizeof too_long[0]; i++) {
         int64_t ns = clock_ns_of_seconds(too_long[i]);
@@ -24,11 +22,4 @@ static void what_is_too_long_can_still_be_added_to_a_time(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(seconds_become_the_nearest_nanosecond),
-        cmocka_unit_test(what_is_too_long_can_still_be_added_to_a_time),
-    };
-    return cmocka_run_group_tests_name("base/clock", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

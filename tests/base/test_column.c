@@ -43,27 +43,24 @@ static char *json_of(const struct item *item)
     return str_steal(&text);
 }
 
-static void documents_have_each_column(void **state)
+TEST(documents_have_each_column)
 {
-    (void)state;
     char *json = json_of(&items[0]);
     assert_string_equal(json, "{\"name\": \"a\", \"time\": 1.5, \"count\": 3, \"word\": \"b\", "
                               "\"is_new\": 1, \"size\": 4503599627370495, \"change\": -4}");
     free(json);
 }
 
-static void what_is_missing_is_null_in_documents(void **state)
+TEST(what_is_missing_is_null_in_documents)
 {
-    (void)state;
     char *json = json_of(&items[1]);
     assert_string_equal(json, "{\"name\": null, \"time\": null, \"count\": null, \"word\": null, "
                               "\"is_new\": 0, \"size\": 0, \"change\": 0}");
     free(json);
 }
 
-static void tables_have_each_column(void **state)
+TEST(tables_have_each_column)
 {
-    (void)state;
     struct gput_tables *tables = tables_create();
     struct gput_table *table = tables_add(tables, "items");
     table_add_columns(table, "of_", NULL, columns, COLUMN_COUNT(columns));
@@ -82,9 +79,8 @@ static void tables_have_each_column(void **state)
     gput_tables_destroy(tables);
 }
 
-static void a_unit_can_be_given_for_all(void **state)
+TEST(a_unit_can_be_given_for_all)
 {
-    (void)state;
     struct gput_tables *tables = tables_create();
     struct gput_table *table = tables_add(tables, "items");
     table_add_columns(table, "", "hours", columns, 2);
@@ -92,13 +88,4 @@ static void a_unit_can_be_given_for_all(void **state)
     gput_tables_destroy(tables);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(documents_have_each_column),
-        cmocka_unit_test(what_is_missing_is_null_in_documents),
-        cmocka_unit_test(tables_have_each_column),
-        cmocka_unit_test(a_unit_can_be_given_for_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -35,9 +35,8 @@ static void assert_names(const char *const rows[][2], size_t count)
 
 #define ASSERT_NAMES(rows) assert_names(rows, sizeof(rows) / sizeof *(rows))
 
-static void an_interpreter_is_named_with_its_script(void **state)
+TEST(an_interpreter_is_named_with_its_script)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"python train.py --epochs 3", "python train.py"},
         {"python3.11 -u train.py", "python3.11 train.py"},
@@ -64,9 +63,8 @@ static void an_interpreter_is_named_with_its_script(void **state)
     ASSERT_NAMES(rows);
 }
 
-static void a_module_or_an_archive_is_named_with_its_option(void **state)
+TEST(a_module_or_an_archive_is_named_with_its_option)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"python3 -u -m pytest -k token", "python3 -m pytest"},
         {"java -Xmx4g -cp lib.jar -jar server.jar token", "java -jar server.jar"},
@@ -76,9 +74,8 @@ static void a_module_or_an_archive_is_named_with_its_option(void **state)
     ASSERT_NAMES(rows);
 }
 
-static void a_launcher_of_scripts_is_named_with_its_script(void **state)
+TEST(a_launcher_of_scripts_is_named_with_its_script)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"torchrun --standalone --nproc-per-node 2 train.py token", "torchrun train.py"},
         {"torchrun --nproc_per_node=2 -m package.train token", "torchrun -m package.train"},
@@ -93,9 +90,8 @@ static void a_launcher_of_scripts_is_named_with_its_script(void **state)
     ASSERT_NAMES(rows);
 }
 
-static void what_a_wrapper_runs_has_the_name(void **state)
+TEST(what_a_wrapper_runs_has_the_name)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"env A=b TOKEN=1 python3 t.py token", "python3 t.py"},
         {"/usr/bin/env -i -u HOME --chdir=/tmp A=b python3 t.py", "python3 t.py"},
@@ -116,9 +112,8 @@ static void what_a_wrapper_runs_has_the_name(void **state)
     ASSERT_NAMES(rows);
 }
 
-static void code_in_an_argument_is_no_script(void **state)
+TEST(code_in_an_argument_is_no_script)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"python -c token", "python"},
         {"python -uc token", "python"},
@@ -138,9 +133,8 @@ static void code_in_an_argument_is_no_script(void **state)
     ASSERT_NAMES(rows);
 }
 
-static void what_follows_an_unknown_option_may_be_its_value(void **state)
+TEST(what_follows_an_unknown_option_may_be_its_value)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"python --password token train.py", "python"},
         {"node --api-key token server.js", "node"},
@@ -150,9 +144,8 @@ static void what_follows_an_unknown_option_may_be_its_value(void **state)
     ASSERT_NAMES(rows);
 }
 
-static void other_programs_are_named_alone(void **state)
+TEST(other_programs_are_named_alone)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"./simulate token", "./simulate"},
         {"pythonic train.py", "pythonic"},
@@ -168,9 +161,8 @@ static void other_programs_are_named_alone(void **state)
     ASSERT_NAMES(rows);
 }
 
-static void a_command_without_words_has_no_name(void **state)
+TEST(a_command_without_words_has_no_name)
 {
-    (void)state;
     const char *words[COMMAND_NAME_WORDS] = {""}, *const none[] = {NULL};
     const char *const empty_script[] = {"python", "", NULL};
     assert_int_equal(command_name_of(NULL, words), 0);
@@ -179,17 +171,4 @@ static void a_command_without_words_has_no_name(void **state)
     assert_int_equal(command_name_of(empty_script, words), 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_interpreter_is_named_with_its_script),
-        cmocka_unit_test(a_module_or_an_archive_is_named_with_its_option),
-        cmocka_unit_test(a_launcher_of_scripts_is_named_with_its_script),
-        cmocka_unit_test(what_a_wrapper_runs_has_the_name),
-        cmocka_unit_test(code_in_an_argument_is_no_script),
-        cmocka_unit_test(what_follows_an_unknown_option_may_be_its_value),
-        cmocka_unit_test(other_programs_are_named_alone),
-        cmocka_unit_test(a_command_without_words_has_no_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -32,9 +32,8 @@ static void assert_end(struct csv_reader *reader)
     csv_reader_close(reader);
 }
 
-static void records_end_with_lines(void **state)
+FOLDER_TEST(records_end_with_lines)
 {
-    (void)state;
     struct csv_reader *reader = open_text("a,b\n\n1,2\r\n\r\n3,4");
     assert_record(reader, "a,b", 1);
     assert_record(reader, "1,2", 3);
@@ -44,9 +43,8 @@ static void records_end_with_lines(void **state)
     assert_end(open_text("\n\n\r\n"));
 }
 
-static void a_last_line_without_its_end_is_seen(void **state)
+FOLDER_TEST(a_last_line_without_its_end_is_seen)
 {
-    (void)state;
     struct csv_reader *reader = open_text("a\nb");
     struct csv_record record;
     bool end;
@@ -57,9 +55,8 @@ static void a_last_line_without_its_end_is_seen(void **state)
     assert_end(reader);
 }
 
-static void quoted_cells_may_hold_line_ends_and_commas(void **state)
+FOLDER_TEST(quoted_cells_may_hold_line_ends_and_commas)
 {
-    (void)state;
     struct csv_reader *reader = open_text("\"a\nb\",\"c,\"\"d\"\"\"\r\nx\"y\nz");
     assert_record(reader, "\"a\nb\",\"c,\"\"d\"\"\"", 1);
     assert_record(reader, "x\"y", 3); /* a quote inside an unquoted cell has no meaning */
@@ -67,17 +64,15 @@ static void quoted_cells_may_hold_line_ends_and_commas(void **state)
     assert_end(reader);
 }
 
-static void a_byte_order_mark_is_skipped(void **state)
+FOLDER_TEST(a_byte_order_mark_is_skipped)
 {
-    (void)state;
     struct csv_reader *reader = open_text("\xef\xbb\xbfname\n");
     assert_record(reader, "name", 1);
     assert_end(reader);
 }
 
-static void records_longer_than_the_buffer_are_read(void **state)
+FOLDER_TEST(records_longer_than_the_buffer_are_read)
 {
-    (void)state;
     struct str text = {0};
     str_append(&text, "first\n\"");
     for (int i = 0; i < 100000; i++)
@@ -99,9 +94,8 @@ static void records_longer_than_the_buffer_are_read(void **state)
     str_finish(&text);
 }
 
-static void an_endless_line_is_an_error(void **state)
+FOLDER_TEST(an_endless_line_is_an_error)
 {
-    (void)state;
     struct str text = {0};
     struct gput_error error = {0};
     str_append(&text, "ok\n");
@@ -131,9 +125,8 @@ static void assert_cells(const char *text, const char *const expected[], size_t 
     }
 }
 
-static void records_are_split_into_cells(void **state)
+FOLDER_TEST(records_are_split_into_cells)
 {
-    (void)state;
     assert_cells("a,b", (const char *const[]){"a", "b"}, 2);
     assert_cells("", (const char *const[]){""}, 1);
     assert_cells(",,", (const char *const[]){"", "", ""}, 3);
@@ -148,9 +141,8 @@ static void records_are_split_into_cells(void **state)
     assert_memory_equal(cells[1].text, "2", 1);
 }
 
-static void cells_are_quoted_when_they_must_be(void **state)
+FOLDER_TEST(cells_are_quoted_when_they_must_be)
 {
-    (void)state;
     struct str text = {0};
     csv_append_cell(&text, "plain text", 10);
     csv_append_cell(&text, "a,b", 3);
@@ -168,9 +160,8 @@ static void assert_shown(const char *content, const char *expected)
     str_finish(&text);
 }
 
-static void what_people_open_in_spreadsheets_is_no_formula(void **state)
+TEST(what_people_open_in_spreadsheets_is_no_formula)
 {
-    (void)state;
     assert_shown("=HYPERLINK(\"http://x\",1)", "\"'=HYPERLINK(\"\"http://x\"\",1)\"");
     assert_shown("@SUM(A1)", "'@SUM(A1)");
     assert_shown("+1+2", "'+1+2");
@@ -182,9 +173,8 @@ static void what_people_open_in_spreadsheets_is_no_formula(void **state)
     assert_shown("", "");
 }
 
-static void a_missing_file_is_named(void **state)
+FOLDER_TEST(a_missing_file_is_named)
 {
-    (void)state;
     struct csv_reader *reader;
     struct gput_error error = {0};
     assert_int_equal(csv_reader_open(temporary("none.csv"), &reader, &error), GPUT_ERROR_NOT_FOUND);
@@ -193,19 +183,4 @@ static void a_missing_file_is_named(void **state)
     csv_reader_close(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(records_end_with_lines),
-        temporary_test(a_last_line_without_its_end_is_seen),
-        temporary_test(quoted_cells_may_hold_line_ends_and_commas),
-        temporary_test(a_byte_order_mark_is_skipped),
-        temporary_test(records_longer_than_the_buffer_are_read),
-        temporary_test(an_endless_line_is_an_error),
-        temporary_test(records_are_split_into_cells),
-        temporary_test(cells_are_quoted_when_they_must_be),
-        cmocka_unit_test(what_people_open_in_spreadsheets_is_no_formula),
-        temporary_test(a_missing_file_is_named),
-    };
-    return cmocka_run_group_tests_name("base/csv", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

@@ -4,9 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-static void members_keep_their_order_and_are_found_by_name(void **state)
+TEST(members_keep_their_order_and_are_found_by_name)
 {
-    (void)state;
     struct doc *root = doc_create_object();
     doc_add_int(root, "zeta", 1);
     struct doc *inner = doc_label(doc_add_object(root, "alpha"), "The alpha");
@@ -25,9 +24,8 @@ static void members_keep_their_order_and_are_found_by_name(void **state)
     doc_destroy(root);
 }
 
-static void numbers_that_are_not_finite_are_null(void **state)
+TEST(numbers_that_are_not_finite_are_null)
 {
-    (void)state;
     struct doc *root = doc_create_array();
     assert_int_equal(doc_add_double(root, NULL, NAN)->kind, DOC_NULL);
     assert_int_equal(doc_add_double(root, NULL, INFINITY)->kind, DOC_NULL);
@@ -35,9 +33,8 @@ static void numbers_that_are_not_finite_are_null(void **state)
     doc_destroy(root);
 }
 
-static void values_are_read_by_kind(void **state)
+TEST(values_are_read_by_kind)
 {
-    (void)state;
     struct doc *root = doc_create_object();
     doc_add_int(root, "whole", 3);
     doc_add_double(root, "half", 0.5);
@@ -56,9 +53,8 @@ static void values_are_read_by_kind(void **state)
     doc_destroy(root);
 }
 
-static void a_copy_has_all_of_its_value(void **state)
+TEST(a_copy_has_all_of_its_value)
 {
-    (void)state;
     struct doc *root = doc_create_object();
     struct doc *list = doc_add_array(root, "list");
     doc_add_bool(list, NULL, true);
@@ -75,17 +71,15 @@ static void a_copy_has_all_of_its_value(void **state)
     doc_destroy(root);
 }
 
-static void appending_to_null_returns_null(void **state)
+TEST(appending_to_null_returns_null)
 {
-    (void)state;
     assert_null(doc_label(doc_add_int(doc_add_object(NULL, "a"), "b", 1), "c"));
     assert_true(doc_failed(NULL));
     doc_destroy(NULL);
 }
 
-static void a_failure_in_a_child_shows_at_the_root(void **state)
+TEST(a_failure_in_a_child_shows_at_the_root)
 {
-    (void)state;
     struct doc *root = doc_create_object();
     struct doc *inner = doc_add_object(doc_add_object(root, "a"), "b");
     inner->failed = true;
@@ -93,15 +87,4 @@ static void a_failure_in_a_child_shows_at_the_root(void **state)
     doc_destroy(root);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_keep_their_order_and_are_found_by_name),
-        cmocka_unit_test(numbers_that_are_not_finite_are_null),
-        cmocka_unit_test(values_are_read_by_kind),
-        cmocka_unit_test(a_copy_has_all_of_its_value),
-        cmocka_unit_test(appending_to_null_returns_null),
-        cmocka_unit_test(a_failure_in_a_child_shows_at_the_root),
-    };
-    return cmocka_run_group_tests_name("base/doc", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

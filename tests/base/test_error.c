@@ -5,9 +5,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static void an_error_has_its_code_and_its_sentence(void **state)
+TEST(an_error_has_its_code_and_its_sentence)
 {
-    (void)state;
     struct gput_error error = {0};
     assert_int_equal(
         error_set(&error, GPUT_ERROR_FORMAT, "line %d of %s", 3, "x"), GPUT_ERROR_FORMAT);
@@ -16,9 +15,8 @@ static void an_error_has_its_code_and_its_sentence(void **state)
     assert_int_equal(error_set(NULL, GPUT_ERROR_IO, "not asked for"), GPUT_ERROR_IO);
 }
 
-static void a_long_message_is_cut_and_stays_terminated(void **state)
+TEST(a_long_message_is_cut_and_stays_terminated)
 {
-    (void)state;
     char long_name[2000];
     memset(long_name, 'x', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
@@ -27,9 +25,8 @@ static void a_long_message_is_cut_and_stays_terminated(void **state)
     assert_int_equal(strlen(error.message), sizeof error.message - 1);
 }
 
-static void errno_values_become_codes_and_messages(void **state)
+TEST(errno_values_become_codes_and_messages)
 {
-    (void)state;
     struct gput_error error = {0};
     assert_int_equal(error_set_errno(&error, ENOENT, "Cannot open %s", "a"), GPUT_ERROR_NOT_FOUND);
     assert_string_equal(error.message, "Cannot open a: No such file or directory");
@@ -40,9 +37,8 @@ static void errno_values_become_codes_and_messages(void **state)
     assert_int_equal(error_code_of_errno(ENOSPC), GPUT_ERROR_IO);
 }
 
-static void an_error_carries_errno(void **state)
+TEST(an_error_carries_errno)
 {
-    (void)state;
     struct gput_error error = {.errno_value = ENOSPC}, copy = {0};
     error_set(&error, GPUT_ERROR_FORMAT, "line 3 is not a number");
     assert_int_equal(error.errno_value, 0);
@@ -61,9 +57,8 @@ static void an_error_carries_errno(void **state)
     assert_string_equal(error.message, "File a.csv already exists.");
 }
 
-static void a_limit_of_file_sizes_is_named(void **state)
+TEST(a_limit_of_file_sizes_is_named)
 {
-    (void)state;
     struct gput_error error;
     struct rlimit before, limited;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -87,23 +82,11 @@ static int fails_third(int *calls)
     return GPUT_OK;
 }
 
-static void try_returns_the_first_failure(void **state)
+TEST(try_returns_the_first_failure)
 {
-    (void)state;
     int calls = 0;
     assert_int_equal(fails_third(&calls), GPUT_ERROR_STATE);
     assert_int_equal(calls, 3);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_error_has_its_code_and_its_sentence),
-        cmocka_unit_test(a_long_message_is_cut_and_stays_terminated),
-        cmocka_unit_test(errno_values_become_codes_and_messages),
-        cmocka_unit_test(an_error_carries_errno),
-        cmocka_unit_test(a_limit_of_file_sizes_is_named),
-        cmocka_unit_test(try_returns_the_first_failure),
-    };
-    return cmocka_run_group_tests_name("base/error", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -44,9 +44,8 @@ static void assert_content(const char *path, const char *expected)
     str_finish(&content);
 }
 
-static void a_file_is_written_and_read_back(void **state)
+TEST(a_file_is_written_and_read_back)
 {
-    (void)state;
     const char *path = in_folder("a");
     assert_int_equal(file_write_atomic(path, "first", 5, NULL), GPUT_OK);
     assert_content(path, "first");
@@ -55,9 +54,8 @@ static void a_file_is_written_and_read_back(void **state)
     unlink(path);
 }
 
-static void a_file_gets_its_name_when_complete(void **state)
+TEST(a_file_gets_its_name_when_complete)
 {
-    (void)state;
     struct file_writing writing;
     const char *path = in_folder("pieces");
     for (int whole = 0; whole < 2; whole++) {
@@ -74,9 +72,8 @@ static void a_file_gets_its_name_when_complete(void **state)
     unlink(path); /* else the folder is not empty and cannot be removed at the end */
 }
 
-static void replacing_a_file_keeps_its_mode(void **state)
+TEST(replacing_a_file_keeps_its_mode)
 {
-    (void)state;
     const char *path = in_folder("mode");
     assert_int_equal(file_write_atomic(path, "a", 1, NULL), GPUT_OK);
     chmod(path, 0640);
@@ -87,9 +84,8 @@ static void replacing_a_file_keeps_its_mode(void **state)
     unlink(path);
 }
 
-static void a_failed_write_leaves_no_file(void **state)
+TEST(a_failed_write_leaves_no_file)
 {
-    (void)state;
     struct gput_error error = {0};
     char path[4096];
     snprintf(path, sizeof path, "%s/missing/file", folder);
@@ -109,9 +105,8 @@ static void a_failed_write_leaves_no_file(void **state)
 }
 
 /* As with `-o /dev/stdout >>file`: the link in /proc or /dev is not replaced. */
-static void an_open_file_is_appended_to_through_its_link(void **state)
+TEST(an_open_file_is_appended_to_through_its_link)
 {
-    (void)state;
     char link[64], path[] = "/tmp/gput-file-XXXXXX";
     int fd = mkstemp(path);
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -124,9 +119,8 @@ static void an_open_file_is_appended_to_through_its_link(void **state)
     unlink(path);
 }
 
-static void a_link_stays_and_its_target_is_written(void **state)
+TEST(a_link_stays_and_its_target_is_written)
 {
-    (void)state;
     char target[4096], *found;
     const char *link = in_folder("link");
     struct stat status;
@@ -147,9 +141,8 @@ static void a_link_stays_and_its_target_is_written(void **state)
     unlink(link);
 }
 
-static void links_that_do_not_resolve_are_errors(void **state)
+TEST(links_that_do_not_resolve_are_errors)
 {
-    (void)state;
     struct gput_error error = {0};
     const char *link = in_folder("circle");
     assert_int_equal(symlink("circle", link), 0);
@@ -163,9 +156,8 @@ static void links_that_do_not_resolve_are_errors(void **state)
     unlink(link);
 }
 
-static void a_check_finds_paths_that_cannot_be_written(void **state)
+TEST(a_check_finds_paths_that_cannot_be_written)
 {
-    (void)state;
     struct gput_error error = {0};
     assert_int_equal(file_check(in_folder("new"), NULL), GPUT_OK);
     assert_int_equal(file_check("/dev/full", NULL), GPUT_OK);
@@ -176,9 +168,8 @@ static void a_check_finds_paths_that_cannot_be_written(void **state)
     assert_int_equal(access(in_folder("new"), F_OK), -1);
 }
 
-static void a_temporary_file_has_no_name(void **state)
+TEST(a_temporary_file_has_no_name)
 {
-    (void)state;
     struct gput_error error = {0};
     char byte;
     int fd;
@@ -190,17 +181,15 @@ static void a_temporary_file_has_no_name(void **state)
     assert_non_null(strstr(error.message, "missing"));
 }
 
-static void a_full_device_is_an_error(void **state)
+TEST(a_full_device_is_an_error)
 {
-    (void)state;
     struct gput_error error = {0};
     assert_int_equal(file_write_atomic("/dev/full", "x", 1, &error), GPUT_ERROR_IO);
     assert_non_null(strstr(error.message, "/dev/full"));
 }
 
-static void a_missing_file_is_named(void **state)
+TEST(a_missing_file_is_named)
 {
-    (void)state;
     struct gput_error error = {0};
     struct str content = {0};
     assert_int_equal(file_read(in_folder("nothing"), &content, &error), GPUT_ERROR_NOT_FOUND);
@@ -208,9 +197,8 @@ static void a_missing_file_is_named(void **state)
     str_finish(&content);
 }
 
-static void files_of_unknown_size_are_read_whole(void **state)
+TEST(files_of_unknown_size_are_read_whole)
 {
-    (void)state;
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     char block[10000];
@@ -226,9 +214,8 @@ static void files_of_unknown_size_are_read_whole(void **state)
     close(ends[0]);
 }
 
-static void an_open_file_is_read_again_from_its_start(void **state)
+TEST(an_open_file_is_read_again_from_its_start)
 {
-    (void)state;
     const char *path = in_folder("again");
     assert_int_equal(file_write_atomic(path, "12345", 5, NULL), GPUT_OK);
     int fd = open(path, O_RDONLY);
@@ -243,9 +230,8 @@ static void an_open_file_is_read_again_from_its_start(void **state)
     unlink(path);
 }
 
-static void reads_from_anywhere_up_to_the_end(void **state)
+TEST(reads_from_anywhere_up_to_the_end)
 {
-    (void)state;
     const char *path = in_folder("anywhere");
     assert_int_equal(file_write_atomic(path, "12345", 5, NULL), GPUT_OK);
     int fd = open(path, O_RDONLY);
@@ -263,9 +249,8 @@ static void reads_from_anywhere_up_to_the_end(void **state)
     unlink(path);
 }
 
-static void names_have_one_order_in_any_locale(void **state)
+TEST(names_have_one_order_in_any_locale)
 {
-    (void)state;
     struct dirent upper = {.d_name = "B.csv"}, lower = {.d_name = "a.csv"};
     const struct dirent *left = &upper, *right = &lower;
     assert_true(file_by_name(&left, &right) < 0);
@@ -277,9 +262,8 @@ static void names_have_one_order_in_any_locale(void **state)
 }
 
 /* A program may lower its limit of descriptors at any time: then poll() of a pipe is refused. */
-static void a_full_pipe_that_cannot_be_waited_for_is_an_error(void **state)
+TEST(a_full_pipe_that_cannot_be_waited_for_is_an_error)
 {
-    (void)state;
     static const char bytes[1 << 20];
     struct file_writing writing;
     struct gput_error error = {0};
@@ -309,25 +293,4 @@ static void a_full_pipe_that_cannot_be_waited_for_is_an_error(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_is_written_and_read_back),
-        cmocka_unit_test(a_file_gets_its_name_when_complete),
-        cmocka_unit_test(replacing_a_file_keeps_its_mode),
-        cmocka_unit_test(a_failed_write_leaves_no_file),
-        cmocka_unit_test(an_open_file_is_appended_to_through_its_link),
-        cmocka_unit_test(a_link_stays_and_its_target_is_written),
-        cmocka_unit_test(links_that_do_not_resolve_are_errors),
-        cmocka_unit_test(a_check_finds_paths_that_cannot_be_written),
-        cmocka_unit_test(a_temporary_file_has_no_name),
-        cmocka_unit_test(a_full_device_is_an_error),
-        cmocka_unit_test(a_missing_file_is_named),
-        cmocka_unit_test(files_of_unknown_size_are_read_whole),
-        cmocka_unit_test(an_open_file_is_read_again_from_its_start),
-        cmocka_unit_test(reads_from_anywhere_up_to_the_end),
-        cmocka_unit_test(names_have_one_order_in_any_locale),
-        cmocka_unit_test(a_full_pipe_that_cannot_be_waited_for_is_an_error),
-    };
-    return cmocka_run_group_tests_name("base/file", tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -46,9 +46,8 @@ static void write_and_live(void)
         _exit(2);
 }
 
-static void writing_past_the_limit_is_an_error_without_a_signal(void **state)
+TEST(writing_past_the_limit_is_an_error_without_a_signal)
 {
-    (void)state;
     run_in_child(write_and_live);
 }
 
@@ -66,17 +65,9 @@ static void write_while_one_is_pending(void)
         _exit(2);
 }
 
-static void a_pending_signal_stays_pending(void **state)
+TEST(a_pending_signal_stays_pending)
 {
-    (void)state;
     run_in_child(write_while_one_is_pending);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writing_past_the_limit_is_an_error_without_a_signal),
-        cmocka_unit_test(a_pending_signal_stays_pending),
-    };
-    return cmocka_run_group_tests_name("base/file_limit", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

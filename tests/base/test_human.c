@@ -7,9 +7,8 @@
 
 static char text[HUMAN_SIZE];
 
-static void bytes_have_three_digits_and_a_prefix(void **state)
+TEST(bytes_have_three_digits_and_a_prefix)
 {
-    (void)state;
     assert_string_equal(human_bytes(0, text), "0 B");
     assert_string_equal(human_bytes(999, text), "999 B");
     assert_string_equal(human_bytes(999.6, text), "1 kB");
@@ -21,9 +20,8 @@ static void bytes_have_three_digits_and_a_prefix(void **state)
     assert_string_equal(human_bytes(100e6, text), "100 MB");
 }
 
-static void a_unit_has_its_own_way(void **state)
+TEST(a_unit_has_its_own_way)
 {
-    (void)state;
     assert_string_equal(human_of_unit("bytes", 31.4e6, text), "31.4 MB");
     assert_string_equal(human_of_unit("seconds", 1.27, text), "1.27 s");
     assert_string_equal(human_of_unit("percent", 37.811, text), "37.8 %");
@@ -36,9 +34,8 @@ static void a_unit_has_its_own_way(void **state)
     assert_string_equal(human_of_unit(NULL, NAN, text), "n/a");
 }
 
-static void figures_of_a_column_have_three_digits_each(void **state)
+TEST(figures_of_a_column_have_three_digits_each)
 {
-    (void)state;
     assert_string_equal(human_bytes_of_column(0, text), "0 B");
     assert_string_equal(human_bytes_of_column(5, text), "5 B");
     assert_string_equal(human_bytes_of_column(1900, text), "1.90 kB");
@@ -53,9 +50,8 @@ static void figures_of_a_column_have_three_digits_each(void **state)
     assert_string_equal(human_joules_of_column(1234, text), "1.23 kJ");
 }
 
-static void seconds_become_minutes_hours_and_days(void **state)
+TEST(seconds_become_minutes_hours_and_days)
 {
-    (void)state;
     assert_string_equal(human_count(950, text), "950");
     assert_string_equal(human_count(4.712e9, text), "4.71 G");
     assert_string_equal(human_seconds(0, text), "0 s");
@@ -75,18 +71,16 @@ static void seconds_become_minutes_hours_and_days(void **state)
     assert_string_equal(human_seconds(3 * 86400 + 4 * 3600, text), "3 d 04 h");
 }
 
-static void small_amounts_of_energy_keep_their_digits(void **state)
+TEST(small_amounts_of_energy_keep_their_digits)
 {
-    (void)state;
     assert_string_equal(human_joules(0.0361, text), "36.1 mJ");
     assert_string_equal(human_joules(1234, text), "1.23 kJ");
     assert_string_equal(human_watts(6.4, text), "6.4 W");
     assert_string_equal(human_grams(0, text), "0 g");
 }
 
-static void no_change_is_minus_nothing(void **state)
+TEST(no_change_is_minus_nothing)
 {
-    (void)state;
     assert_string_equal(human_change(3.21, text), "+3.2 %");
     assert_string_equal(human_change(-0.06, text), "-0.1 %");
     assert_string_equal(human_change(-0.04, text), "< 0.1 %");
@@ -97,9 +91,8 @@ static void no_change_is_minus_nothing(void **state)
     assert_string_equal(human_change(NAN, text), "n/a");
 }
 
-static void few_cores_keep_a_digit(void **state)
+TEST(few_cores_keep_a_digit)
 {
-    (void)state;
     assert_string_equal(human_cores(0, text), "0");
     assert_string_equal(human_cores(0.0001, text), "under 0.01");
     assert_string_equal(human_cores(0.009, text), "under 0.01");
@@ -113,9 +106,8 @@ static void few_cores_keep_a_digit(void **state)
     assert_string_equal(human_cores(NAN, text), "n/a");
 }
 
-static void a_small_share_is_not_zero(void **state)
+TEST(a_small_share_is_not_zero)
 {
-    (void)state;
     assert_string_equal(human_share(0, text), "0 %");
     assert_string_equal(human_share(0.0001, text), "under 1 %");
     assert_string_equal(human_share(0.96, text), "1 %");
@@ -123,26 +115,11 @@ static void a_small_share_is_not_zero(void **state)
     assert_string_equal(human_share(NAN, text), "n/a");
 }
 
-static void what_is_missing_is_not_zero(void **state)
+TEST(what_is_missing_is_not_zero)
 {
-    (void)state;
     assert_string_equal(human_bytes(NAN, text), "n/a");
     assert_string_equal(human_seconds(NAN, text), "n/a");
     assert_string_equal(human_seconds(INFINITY, text), "n/a");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_have_three_digits_and_a_prefix),
-        cmocka_unit_test(a_unit_has_its_own_way),
-        cmocka_unit_test(figures_of_a_column_have_three_digits_each),
-        cmocka_unit_test(seconds_become_minutes_hours_and_days),
-        cmocka_unit_test(small_amounts_of_energy_keep_their_digits),
-        cmocka_unit_test(no_change_is_minus_nothing),
-        cmocka_unit_test(few_cores_keep_a_digit),
-        cmocka_unit_test(a_small_share_is_not_zero),
-        cmocka_unit_test(what_is_missing_is_not_zero),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

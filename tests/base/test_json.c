@@ -33,9 +33,8 @@ static void assert_refused(const char *json, const char *message)
     assert_non_null(strstr(error.message, message));
 }
 
-static void json_is_written_as_python_does(void **state)
+TEST(json_is_written_as_python_does)
 {
-    (void)state;
     const char *json = "{\"b\": {\"x\": 1, \"y\": [1.5, null, true, {}], \"z\": []}, \"a\": 1e-05}";
     assert_writes(json, 1,
         "{\n \"b\": {\n  \"x\": 1,\n  \"y\": [\n   1.5,\n   null,\n   true,\n   {}\n  ],\n"
@@ -44,18 +43,16 @@ static void json_is_written_as_python_does(void **state)
     assert_writes("7", 4, "7");
 }
 
-static void strings_are_escaped_to_ascii(void **state)
+TEST(strings_are_escaped_to_ascii)
 {
-    (void)state;
     assert_writes("\"a\\\"b\\\\\\n\\r\\t\\b\\f\\u0001\\u007f/\"", 1,
         "\"a\\\"b\\\\\\n\\r\\t\\b\\f\\u0001\\u007f/\"");
     assert_writes(
         "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"", 1, "\"\\u00e9\\u20ac\\ud83d\\ude00\"");
 }
 
-static void bytes_that_are_not_utf8_still_give_valid_json(void **state)
+TEST(bytes_that_are_not_utf8_still_give_valid_json)
 {
-    (void)state;
     struct doc *root = doc_create_array();
     doc_add_string(root, NULL,
         "a\xff"
@@ -72,24 +69,21 @@ static void bytes_that_are_not_utf8_still_give_valid_json(void **state)
     doc_destroy(root);
 }
 
-static void numbers_keep_their_kind(void **state)
+TEST(numbers_keep_their_kind)
 {
-    (void)state;
     assert_writes("[1, 1.0, -0.0, 9223372036854775807, -9223372036854775808, 1e3]", -1,
         "[1, 1.0, -0.0, 9223372036854775807, -9223372036854775808, 1000.0]");
 }
 
-static void whole_numbers_beyond_64_bits_become_doubles(void **state)
+TEST(whole_numbers_beyond_64_bits_become_doubles)
 {
-    (void)state;
     assert_writes("{\"n\": [9223372036854775808, 12, -1e2, \"\\\"9223372036854775808\", "
                   "-100000000000000000000, 3]}",
         -1, "{\"n\": [9.223372036854776e+18, 12, -100.0, \"\\\"9223372036854775808\", -1e+20, 3]}");
 }
 
-static void broken_json_is_refused_with_file_and_line(void **state)
+TEST(broken_json_is_refused_with_file_and_line)
 {
-    (void)state;
     assert_refused("", "test.json is not valid JSON (line 1)");
     assert_refused("{\n\"a\": 1,\n}", "test.json is not valid JSON (line 3)");
     assert_refused("[1", "test.json");
@@ -103,9 +97,8 @@ static void broken_json_is_refused_with_file_and_line(void **state)
     assert_refused("\"\\u0000\"", "test.json");
 }
 
-static void nesting_is_bounded(void **state)
+TEST(nesting_is_bounded)
 {
-    (void)state;
     struct str text = {0};
     str_append_repeated(&text, '[', 200);
     str_append_repeated(&text, ']', 200);
@@ -122,15 +115,13 @@ static void nesting_is_bounded(void **state)
     str_finish(&text);
 }
 
-static void the_last_of_two_members_of_one_name_counts(void **state)
+TEST(the_last_of_two_members_of_one_name_counts)
 {
-    (void)state;
     assert_writes("{\"a\": 1, \"b\": 2, \"a\": 3}", -1, "{\"a\": 3, \"b\": 2}");
 }
 
-static void numbers_that_only_python_writes_are_null(void **state)
+TEST(numbers_that_only_python_writes_are_null)
 {
-    (void)state;
     static const char text[] =
         "{\"NaN\": [NaN, Infinity, -Infinity, -1], \"a\\\"NaN\": \"Infinity\"}";
     struct doc *doc;
@@ -147,27 +138,11 @@ static void numbers_that_only_python_writes_are_null(void **state)
     assert_null(doc);
 }
 
-static void a_byte_order_mark_is_skipped(void **state)
+TEST(a_byte_order_mark_is_skipped)
 {
-    (void)state;
     assert_writes("\xef\xbb\xbf{\"a\": 9223372036854775808}", -1, "{\"a\": 9.223372036854776e+18}");
     assert_refused("\xef\xbb\xbf", "test.json");
     assert_refused("\xef\xbb", "test.json");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_is_written_as_python_does),
-        cmocka_unit_test(strings_are_escaped_to_ascii),
-        cmocka_unit_test(bytes_that_are_not_utf8_still_give_valid_json),
-        cmocka_unit_test(numbers_keep_their_kind),
-        cmocka_unit_test(whole_numbers_beyond_64_bits_become_doubles),
-        cmocka_unit_test(broken_json_is_refused_with_file_and_line),
-        cmocka_unit_test(nesting_is_bounded),
-        cmocka_unit_test(the_last_of_two_members_of_one_name_counts),
-        cmocka_unit_test(numbers_that_only_python_writes_are_null),
-        cmocka_unit_test(a_byte_order_mark_is_skipped),
-    };
-    return cmocka_run_group_tests_name("base/json", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

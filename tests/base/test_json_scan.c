@@ -27,9 +27,8 @@ static void assert_value(const char *text, enum json_kind kind, const char *slic
     assert_memory_equal(value.text, slice, value.length);
 }
 
-static void reads_every_kind_of_value(void **state)
+TEST(reads_every_kind_of_value)
 {
-    (void)state;
     assert_value("null,", JSON_NULL, "null");
     assert_value("true ", JSON_TRUE, "true");
     assert_value("false]", JSON_FALSE, "false");
@@ -50,9 +49,8 @@ static void reads_every_kind_of_value(void **state)
         "{\"a\": [1, {\"b\" : \"]}\"}, [ ]], \"c\":2}");
 }
 
-static void refuses_what_is_no_json(void **state)
+TEST(refuses_what_is_no_json)
 {
-    (void)state;
     static const char *const bad[] = {"nul ", "tru3", "+1,", "[01]", "1.,", "1.x", "1e,", "-,",
         ".5,", "\"a\nb\"", "\"\\x\"", "\"\\u12g4\"", "[1,]", "[1 2]", "{\"a\" 1}", "{a: 1}",
         "{\"a\": 1,}", "{\"a\": }", "[}", "{]", "[1}", "}", ",", ":", "\x01", "{1: 2}", "[,1]"};
@@ -63,9 +61,8 @@ static void refuses_what_is_no_json(void **state)
     }
 }
 
-static void says_torn_at_every_cut(void **state)
+TEST(says_torn_at_every_cut)
 {
-    (void)state;
     static const char *const texts[] = {
         "{\"name\": \"aten::linear\", \"ts\": 12.5, \"args\": {\"a\": [1, true, null, -0.5e-3], "
         "\"text\": \"\\u00e9\\n and more than sixteen bytes\"}}",
@@ -80,9 +77,8 @@ static void says_torn_at_every_cut(void **state)
     }
 }
 
-static void bounds_the_depth(void **state)
+TEST(bounds_the_depth)
 {
-    (void)state;
     char text[2 * JSON_MAX_DEPTH + 3] = {0};
     struct json_value value;
     size_t used;
@@ -94,9 +90,8 @@ static void bounds_the_depth(void **state)
     assert_int_equal(scan(text, 2 * JSON_MAX_DEPTH + 2, &value, &used), JSON_BAD);
 }
 
-static void flags_what_needs_care(void **state)
+TEST(flags_what_needs_care)
 {
-    (void)state;
     struct json_value value;
     size_t used;
     scan("\"plain\"", 7, &value, &used);
@@ -109,9 +104,8 @@ static void flags_what_needs_care(void **state)
     assert_int_equal(value.flags, JSON_NOT_ASCII);
 }
 
-static void walks_members_and_items(void **state)
+TEST(walks_members_and_items)
 {
-    (void)state;
     char *text = padded_copy("{ \"a\" : 1 , \"b\":[2, \"x\" ,{}], \"c\": null }", 42);
     const char *at = text;
     struct json_value object, key, value;
@@ -145,9 +139,8 @@ static int64_t scaled(const char *text, enum json_kind kind)
     return fits ? number : INT64_MIN;
 }
 
-static void scales_decimals_without_rounding(void **state)
+TEST(scales_decimals_without_rounding)
 {
-    (void)state;
     assert_int_equal(scaled("12.3456", JSON_NUMBER), 12345);
     assert_int_equal(scaled("0", JSON_NUMBER), 0);
     assert_int_equal(scaled("-0.5", JSON_NUMBER), -500);
@@ -177,9 +170,8 @@ static int64_t whole(const char *text, enum json_kind kind)
     return is_whole ? number : INT64_MIN;
 }
 
-static void reads_whole_numbers_from_numbers_and_strings(void **state)
+TEST(reads_whole_numbers_from_numbers_and_strings)
 {
-    (void)state;
     assert_int_equal(whole("42", JSON_STRING), 42);
     assert_int_equal(whole("0", JSON_NUMBER), 0);
     assert_int_equal(whole("12345678", JSON_NUMBER), 12345678);
@@ -189,17 +181,4 @@ static void reads_whole_numbers_from_numbers_and_strings(void **state)
     assert_int_equal(whole("true", JSON_TRUE), INT64_MIN);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_kind_of_value),
-        cmocka_unit_test(refuses_what_is_no_json),
-        cmocka_unit_test(says_torn_at_every_cut),
-        cmocka_unit_test(bounds_the_depth),
-        cmocka_unit_test(flags_what_needs_care),
-        cmocka_unit_test(walks_members_and_items),
-        cmocka_unit_test(scales_decimals_without_rounding),
-        cmocka_unit_test(reads_whole_numbers_from_numbers_and_strings),
-    };
-    return cmocka_run_group_tests_name("base/json_scan", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -19,18 +19,16 @@ static void assert_becomes(
     free(text);
 }
 
-static void resolves_escapes(void **state)
+TEST(resolves_escapes)
 {
-    (void)state;
     assert_becomes("\"plain\"", json_append_string, "plain");
     assert_becomes("\"a\\\"b\\\\c\\/d\\n\\t\\u0041\\u00e9\\u20ac\"", json_append_string,
         "a\"b\\c/d\n\tA\xc3\xa9\xe2\x82\xac");
     assert_becomes("\"\\ud83d\\ude00\"", json_append_string, "\xf0\x9f\x98\x80");
 }
 
-static void replaces_what_is_no_utf8(void **state)
+TEST(replaces_what_is_no_utf8)
 {
-    (void)state;
     assert_becomes("\"\\ud83d alone\"", json_append_string, "\xef\xbf\xbd alone");
     assert_becomes("\"\\ude00\\u0041\"", json_append_string,
         "\xef\xbf\xbd"
@@ -45,9 +43,8 @@ static void replaces_what_is_no_utf8(void **state)
         "[\"\xed\xa0\x80\"]", json_write_value, "[\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"]");
 }
 
-static void writes_values_as_strict_json_on_one_line(void **state)
+TEST(writes_values_as_strict_json_on_one_line)
 {
-    (void)state;
     assert_becomes(
         "{\n  \"a\": 1,\n  \"b\": [\n 2 ]\n}", json_write_value, "{\"a\": 1,\"b\": [2 ]}");
     assert_becomes("{\"a\": NaN, \"b\": [Infinity, 1.50], \"c\": \"x\\n\"}", json_write_value,
@@ -56,22 +53,12 @@ static void writes_values_as_strict_json_on_one_line(void **state)
     assert_becomes("\"x\\ty\"", json_write_value, "\"x\\ty\"");
 }
 
-static void writes_strings_with_escapes(void **state)
+TEST(writes_strings_with_escapes)
 {
-    (void)state;
     struct str out = {0};
     json_write_string("a\"b\\c\n\x01\xc3\xa9\xff", 10, &out);
     assert_string_equal(str_text(&out), "\"a\\\"b\\\\c\\n\\u0001\xc3\xa9\xef\xbf\xbd\"");
     str_finish(&out);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(resolves_escapes),
-        cmocka_unit_test(replaces_what_is_no_utf8),
-        cmocka_unit_test(writes_values_as_strict_json_on_one_line),
-        cmocka_unit_test(writes_strings_with_escapes),
-    };
-    return cmocka_run_group_tests_name("base/json_text", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -4,20 +4,18 @@
 
 #include <math.h>
 
-static void a_rule_has_an_operator_and_a_limit(void **state)
+TEST(a_rule_has_an_operator_and_a_limit)
 {
     struct limit_rule rule;
-    (void)state;
     assert_null(limit_rule_parse(" > +5%", &rule));
     assert_true(rule.is_above && !rule.is_or_at && rule.is_percent && rule.limit == 5);
     assert_null(limit_rule_parse("<= -2.5 ", &rule));
     assert_true(!rule.is_above && rule.is_or_at && !rule.is_percent && rule.limit == -2.5);
 }
 
-static void what_is_wrong_is_said(void **state)
+TEST(what_is_wrong_is_said)
 {
     struct limit_rule rule;
-    (void)state;
     assert_string_equal(limit_rule_parse("= 5", &rule), "> or < has to follow the figure");
     assert_string_equal(limit_rule_parse("", &rule), "> or < has to follow the figure");
     assert_string_equal(limit_rule_parse("> x", &rule), "its limit is not a number");
@@ -26,10 +24,9 @@ static void what_is_wrong_is_said(void **state)
     assert_string_equal(limit_rule_parse("> 5 %%", &rule), "something follows its limit");
 }
 
-static void only_what_is_known_can_be_beyond_a_limit(void **state)
+TEST(only_what_is_known_can_be_beyond_a_limit)
 {
     struct limit_rule rule;
-    (void)state;
     assert_null(limit_rule_parse("> 5", &rule));
     assert_true(limit_rule_holds(&rule, 5.1));
     assert_false(limit_rule_holds(&rule, 5));
@@ -40,12 +37,4 @@ static void only_what_is_known_can_be_beyond_a_limit(void **state)
     assert_false(limit_rule_holds(&rule, NAN));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rule_has_an_operator_and_a_limit),
-        cmocka_unit_test(what_is_wrong_is_said),
-        cmocka_unit_test(only_what_is_known_can_be_beyond_a_limit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -12,9 +12,8 @@ static void assert_near(const char *words, const char *word, const char *expecte
     assert_int_equal(count, !expected[0] ? 0 : strstr(expected, " or ") ? 2 : 1);
 }
 
-static void near_are_those_of_which_a_third_or_less_is_wrong(void **state)
+TEST(near_are_those_of_which_a_third_or_less_is_wrong)
 {
-    (void)state;
     assert_near("text json csv", "jsno", "json");  /* two swapped */
     assert_near("text json csv", "jso", "json");   /* one is missing */
     assert_near("text json csv", "jsonn", "json"); /* one too much */
@@ -23,9 +22,8 @@ static void near_are_those_of_which_a_third_or_less_is_wrong(void **state)
     assert_near("", "json", "");
 }
 
-static void a_short_word_has_one_slip(void **state)
+TEST(a_short_word_has_one_slip)
 {
-    (void)state;
     assert_near("--live --ram --gb --report", "--lives", "--live");
     assert_near("--live --ram --gb --report", "--time", "");
     assert_near("--live --ram --gb --report", "--name", "");
@@ -34,38 +32,33 @@ static void a_short_word_has_one_slip(void **state)
     assert_near("energy analyze", "energie", "energy");
 }
 
-static void near_is_what_begins_so(void **state)
+TEST(near_is_what_begins_so)
 {
-    (void)state;
     assert_near("kilowatt-hours joules", "kil", "kilowatt-hours");
     assert_near("kilowatt-hours joules", "ki", "");
 }
 
-static void the_nearest_is_first_and_two_are_enough(void **state)
+TEST(the_nearest_is_first_and_two_are_enough)
 {
-    (void)state;
     assert_near("restarts restart stop", "restrat", "restart or restarts");
     assert_near("bytes gigabytes megabytes", "gigabyts", "gigabytes");
     assert_near("min max mean std", "maxx", "max");
 }
 
-static void a_comma_divides_words_too(void **state)
+TEST(a_comma_divides_words_too)
 {
-    (void)state;
     assert_near("bytes, gigabytes, kilobytes", "gigabyts", "gigabytes");
 }
 
-static void long_words_are_near_to_none(void **state)
+TEST(long_words_are_near_to_none)
 {
-    (void)state;
     assert_near("a-word-that-has-more-than-thirty-two-bytes", "a-word-that", "");
     assert_near("smdataparallel_timeline.json", "smdataparallel_timeline.jso",
         "smdataparallel_timeline.json");
 }
 
-static void a_refused_word_is_answered_with_all_valid_ones(void **state)
+TEST(a_refused_word_is_answered_with_all_valid_ones)
 {
-    (void)state;
     struct gput_error error;
     assert_int_equal(
         nearest_refuse("days, hours", "hous", "time unit", &error), GPUT_ERROR_INVALID);
@@ -76,16 +69,4 @@ static void a_refused_word_is_answered_with_all_valid_ones(void **state)
         error.message, "\"x\" is not a valid time unit. Valid values are days, hours");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(near_are_those_of_which_a_third_or_less_is_wrong),
-        cmocka_unit_test(a_short_word_has_one_slip),
-        cmocka_unit_test(near_is_what_begins_so),
-        cmocka_unit_test(the_nearest_is_first_and_two_are_enough),
-        cmocka_unit_test(a_comma_divides_words_too),
-        cmocka_unit_test(long_words_are_near_to_none),
-        cmocka_unit_test(a_refused_word_is_answered_with_all_valid_ones),
-    };
-    return cmocka_run_group_tests_name("base/nearest", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -53,9 +53,8 @@ static void assert_text(double value, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void doubles_are_written_as_python_does(void **state)
+TEST(doubles_are_written_as_python_does)
 {
-    (void)state;
     assert_text(0.0, "0.0");
     assert_text(-0.0, "-0.0");
     assert_text(1.0, "1.0");
@@ -91,9 +90,8 @@ static void doubles_are_written_as_python_does(void **state)
     assert_text(1745449609.982110, "1745449609.98211");
 }
 
-static void written_doubles_read_back_and_have_no_digit_too_many(void **state)
+TEST(written_doubles_read_back_and_have_no_digit_too_many)
 {
-    (void)state;
     uint64_t seed = 88172645463325252u;
     for (int i = 0; i < RANDOM_VALUES; i++) {
         double value = random_double(&seed);
@@ -126,9 +124,8 @@ static void assert_rounded(double value, int decimals, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void rounding_is_that_of_python(void **state)
+TEST(rounding_is_that_of_python)
 {
-    (void)state;
     assert_rounded(66.9999, 3, "67.0");
     assert_rounded(0.0834, 3, "0.083");
     assert_rounded(2.675, 2, "2.67"); /* the double is a little less */
@@ -150,9 +147,8 @@ static void rounding_is_that_of_python(void **state)
     assert_rounded(NAN, 3, "nan");
 }
 
-static void rounding_agrees_with_printf(void **state)
+TEST(rounding_agrees_with_printf)
 {
-    (void)state;
     uint64_t seed = 1234567891011u;
     for (int i = 0; i < RANDOM_VALUES; i++) {
         double value = random_double(&seed);
@@ -174,9 +170,8 @@ static void assert_reads(const char *text, double expected, const char *rest)
     assert_same_double(value, expected, text);
 }
 
-static void doubles_are_read_up_to_their_end(void **state)
+TEST(doubles_are_read_up_to_their_end)
 {
-    (void)state;
     assert_reads("0", 0.0, "");
     assert_reads("-0.0,", -0.0, ",");
     assert_reads("+1.5", 1.5, "");
@@ -207,9 +202,8 @@ static void doubles_are_read_up_to_their_end(void **state)
     assert_reads("9007199254740993.00000000000000000000000", 9007199254740992.0, "");
 }
 
-static void other_texts_are_refused(void **state)
+TEST(other_texts_are_refused)
 {
-    (void)state;
     static const char *const texts[] = {
         "", "-", "+", ".", "-.", "e5", " 1", "abc", "na", "in", "--1"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -218,9 +212,8 @@ static void other_texts_are_refused(void **state)
     }
 }
 
-static void reading_never_passes_the_end(void **state)
+TEST(reading_never_passes_the_end)
 {
-    (void)state;
     const char *text = "123.4567890123456e5inf";
     double value;
     assert_ptr_equal(number_parse_double(text, text + 2, &value), text + 2);
@@ -232,9 +225,8 @@ static void reading_never_passes_the_end(void **state)
 }
 
 /* Parsers go wrong with more digits than a double has, with ties among them. */
-static void reading_agrees_with_strtod(void **state)
+TEST(reading_agrees_with_strtod)
 {
-    (void)state;
     uint64_t seed = 777777777777u;
     for (int i = 0; i < RANDOM_VALUES; i++) {
         double value = fabs(random_double(&seed));
@@ -260,9 +252,8 @@ static void reading_agrees_with_strtod(void **state)
     }
 }
 
-static void the_locale_does_not_matter(void **state)
+TEST(the_locale_does_not_matter)
 {
-    (void)state;
     char text[NUMBER_TEXT_SIZE];
     if (!decimal_commas_set())
         SKIP("this libc has no locale with a decimal comma");
@@ -272,9 +263,8 @@ static void the_locale_does_not_matter(void **state)
     setlocale(LC_NUMERIC, "C");
 }
 
-static void whole_numbers_are_written_and_read(void **state)
+TEST(whole_numbers_are_written_and_read)
 {
-    (void)state;
     static const int64_t values[] = {0, 7, 10, 99, 100, 12345, -1, -100, INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         char text[NUMBER_TEXT_SIZE], expected[NUMBER_TEXT_SIZE];
@@ -287,9 +277,8 @@ static void whole_numbers_are_written_and_read(void **state)
     }
 }
 
-static void whole_numbers_that_do_not_fit_are_refused(void **state)
+TEST(whole_numbers_that_do_not_fit_are_refused)
 {
-    (void)state;
     static const char *const texts[] = {"", "-", "+1", "x", "9223372036854775808",
         "-9223372036854775809", "99999999999999999999999"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -304,9 +293,8 @@ static void whole_numbers_that_do_not_fit_are_refused(void **state)
     assert_null(number_parse_uint64("-1", largest + 2, &whole));
 }
 
-static void a_sum_is_known_once_a_part_of_it_is(void **state)
+TEST(a_sum_is_known_once_a_part_of_it_is)
 {
-    (void)state;
     double sum = NAN;
     number_add_known(&sum, NAN);
     assert_true(isnan(sum));
@@ -316,9 +304,8 @@ static void a_sum_is_known_once_a_part_of_it_is(void **state)
     assert_true(sum == 5);
 }
 
-static void whole_texts_are_numbers_or_are_not(void **state)
+TEST(whole_texts_are_numbers_or_are_not)
 {
-    (void)state;
     static const char *const texts[] = {"", "12x", " 12", "12 ", "0x10"};
     double number;
     int64_t whole;
@@ -329,22 +316,4 @@ static void whole_texts_are_numbers_or_are_not(void **state)
         assert_false(number_read_double(texts[i], &number) || number_read_int64(texts[i], &whole));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(doubles_are_written_as_python_does),
-        cmocka_unit_test(written_doubles_read_back_and_have_no_digit_too_many),
-        cmocka_unit_test(rounding_is_that_of_python),
-        cmocka_unit_test(rounding_agrees_with_printf),
-        cmocka_unit_test(doubles_are_read_up_to_their_end),
-        cmocka_unit_test(other_texts_are_refused),
-        cmocka_unit_test(reading_never_passes_the_end),
-        cmocka_unit_test(reading_agrees_with_strtod),
-        cmocka_unit_test(the_locale_does_not_matter),
-        cmocka_unit_test(whole_numbers_are_written_and_read),
-        cmocka_unit_test(whole_numbers_that_do_not_fit_are_refused),
-        cmocka_unit_test(a_sum_is_known_once_a_part_of_it_is),
-        cmocka_unit_test(whole_texts_are_numbers_or_are_not),
-    };
-    return cmocka_run_group_tests_name("base/number", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -42,9 +42,8 @@ static void check(struct ordered_jobs *jobs, unsigned number, unsigned threads)
     ordered_jobs_release(jobs);
 }
 
-static void results_come_in_the_order_of_the_jobs(void **state)
+TEST(results_come_in_the_order_of_the_jobs)
 {
-    (void)state;
     static const unsigned threads[] = {1, 2, 5};
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
         struct ordered_jobs *jobs;
@@ -65,9 +64,8 @@ static void results_come_in_the_order_of_the_jobs(void **state)
     }
 }
 
-static void jobs_that_are_never_taken_are_freed(void **state)
+TEST(jobs_that_are_never_taken_are_freed)
 {
-    (void)state;
     struct ordered_jobs *jobs;
     assert_int_equal(ordered_jobs_create(3, 4, &class, &jobs, NULL), GPUT_OK);
     for (struct job *job; (job = ordered_jobs_space(jobs)) != NULL;)
@@ -75,11 +73,4 @@ static void jobs_that_are_never_taken_are_freed(void **state)
     ordered_jobs_destroy(jobs);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_come_in_the_order_of_the_jobs),
-        cmocka_unit_test(jobs_that_are_never_taken_are_freed),
-    };
-    return cmocka_run_group_tests_name("base/ordered_jobs", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

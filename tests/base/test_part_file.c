@@ -7,9 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void a_complete_part_is_renamed(void **state)
+FOLDER_TEST(a_complete_part_is_renamed)
 {
-    (void)state;
     struct part_file part;
     const char *target = temporary("x");
     int fd;
@@ -28,9 +27,8 @@ static void a_complete_part_is_renamed(void **state)
     assert_int_equal(temporary_count(), 1);
 }
 
-static void a_part_that_is_not_kept_is_removed(void **state)
+FOLDER_TEST(a_part_that_is_not_kept_is_removed)
 {
-    (void)state;
     struct part_file part;
     int fd;
     assert_int_equal(part_file_create(temporary("x"), "x", &part, &fd, NULL), GPUT_OK);
@@ -44,9 +42,8 @@ static void a_part_that_is_not_kept_is_removed(void **state)
     assert_non_null(strstr(error.message, "none/x"));
 }
 
-static void leftover_parts_are_removed_and_locked_ones_stay(void **state)
+FOLDER_TEST(leftover_parts_are_removed_and_locked_ones_stay)
 {
-    (void)state;
     struct part_file living, part;
     int fd;
     pid_t child = fork();
@@ -69,12 +66,4 @@ static void leftover_parts_are_removed_and_locked_ones_stay(void **state)
     assert_int_equal(temporary_count(), 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(a_complete_part_is_renamed),
-        temporary_test(a_part_that_is_not_kept_is_removed),
-        temporary_test(leftover_parts_are_removed_and_locked_ones_stay),
-    };
-    return cmocka_run_group_tests_name("base/part_file", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

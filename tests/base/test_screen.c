@@ -16,41 +16,36 @@ static void assert_shown(const char *text, size_t length, const char *shown)
 }
 #define SHOWN(text, shown) assert_shown(text, sizeof text - 1, shown)
 
-static void text_of_every_script_is_kept(void **state)
+TEST(text_of_every_script_is_kept)
 {
-    (void)state;
     SHOWN("", "");
     SHOWN("plain ~ text\n\tand more\n", "plain ~ text\n\tand more\n");
     SHOWN("Gr\u00f6\u00dfe \u00a0 \u6c34 \U0001f600", "Gr\u00f6\u00dfe \u00a0 \u6c34 \U0001f600");
 }
 
-static void control_characters_become_question_marks(void **state)
+TEST(control_characters_become_question_marks)
 {
-    (void)state;
     SHOWN("\033[31mred\033[0m", "?[31mred?[0m");
     SHOWN("a\rb\bc\ad\x7f", "a?b?c?d?");
     SHOWN("a\0b", "a?b");
 }
 
-static void c1_controls_become_question_marks(void **state)
+TEST(c1_controls_become_question_marks)
 {
-    (void)state;
     SHOWN("\xc2\x9b"
           "31m \xc2\x80 \xc2\x9f",
         "?31m ? ?");
 }
 
-static void controls_of_direction_become_question_marks(void **state)
+TEST(controls_of_direction_become_question_marks)
 {
-    (void)state;
     SHOWN("a\u202eb\u202a\u202b\u202c\u202d", "a?b????");
     SHOWN("a\u2066b\u2067\u2068\u2069", "a?b???");
     SHOWN("\u2029\u202f\u2065\u206a \u05d0\u05d1", "\u2029\u202f\u2065\u206a \u05d0\u05d1");
 }
 
-static void invalid_utf8_becomes_question_marks(void **state)
+TEST(invalid_utf8_becomes_question_marks)
 {
-    (void)state;
     SHOWN("\x9b"
           "31m",
         "?31m");
@@ -59,14 +54,4 @@ static void invalid_utf8_becomes_question_marks(void **state)
     SHOWN("\xc0\x9b", "??");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_of_every_script_is_kept),
-        cmocka_unit_test(control_characters_become_question_marks),
-        cmocka_unit_test(c1_controls_become_question_marks),
-        cmocka_unit_test(controls_of_direction_become_question_marks),
-        cmocka_unit_test(invalid_utf8_becomes_question_marks),
-    };
-    return cmocka_run_group_tests_name("base/screen", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -12,9 +12,8 @@ struct libc {
     int (*no_such_function)(void);
 };
 
-static void the_functions_of_a_library_can_be_called(void **state)
+TEST(the_functions_of_a_library_can_be_called)
 {
-    (void)state;
     struct libc libc = {0};
     assert_true(shared_library_can_load());
     const struct shared_symbol symbols[] = {{"strlen", &libc.strlen}, {NULL, NULL}};
@@ -22,9 +21,8 @@ static void the_functions_of_a_library_can_be_called(void **state)
     assert_int_equal(libc.strlen("four"), 4);
 }
 
-static void what_is_missing_is_named(void **state)
+TEST(what_is_missing_is_named)
 {
-    (void)state;
     struct libc libc = {0};
     const struct shared_symbol symbols[] = {
         {"no_such_function", &libc.no_such_function}, {NULL, NULL}};
@@ -33,9 +31,8 @@ static void what_is_missing_is_named(void **state)
     assert_non_null(strstr(shared_library_load("libno-such.so.1", symbols), "libno-such.so.1"));
 }
 
-static void a_file_is_roots_where_no_other_user_can_replace_it(void **state)
+TEST(a_file_is_roots_where_no_other_user_can_replace_it)
 {
-    (void)state;
     char folder[] = "/tmp/gput-library-XXXXXX", path[64], resolved[PATH_MAX];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/lib.so", folder);
@@ -52,12 +49,4 @@ static void a_file_is_roots_where_no_other_user_can_replace_it(void **state)
     assert_true(shared_library_is_of_root("/usr/bin/env", resolved));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_functions_of_a_library_can_be_called),
-        cmocka_unit_test(what_is_missing_is_named),
-        cmocka_unit_test(a_file_is_roots_where_no_other_user_can_replace_it),
-    };
-    return cmocka_run_group_tests_name("base/shared_library", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

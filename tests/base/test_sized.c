@@ -24,9 +24,8 @@ struct newer {
 
 static const struct known usual = {.size = sizeof usual, .interval = 1, .path = "usual"};
 
-static void an_older_program_gets_defaults_for_what_it_does_not_know(void **state)
+TEST(an_older_program_gets_defaults_for_what_it_does_not_know)
 {
-    (void)state;
     struct older options;
     sized_init(&options, sizeof options, &usual, sizeof usual);
     assert_true(options.interval == 1);
@@ -38,9 +37,8 @@ static void an_older_program_gets_defaults_for_what_it_does_not_know(void **stat
     assert_int_equal(read.size, sizeof read);
 }
 
-static void a_newer_program_is_understood_or_refused(void **state)
+TEST(a_newer_program_is_understood_or_refused)
 {
-    (void)state;
     struct newer options;
     memset(&options, 0x5a, sizeof options);
     sized_init(&options, sizeof options, &usual, sizeof usual);
@@ -56,18 +54,16 @@ static void a_newer_program_is_understood_or_refused(void **state)
     assert_non_null(strstr(error.message, "does not know"));
 }
 
-static void without_a_size_options_are_refused(void **state)
+TEST(without_a_size_options_are_refused)
 {
-    (void)state;
     struct known options = {0}, read = usual;
     assert_int_equal(sized_read(&read, sizeof read, &options, NULL), GPUT_ERROR_INVALID);
     assert_int_equal(sized_read(&read, sizeof read, NULL, NULL), GPUT_OK); /* none at all */
     assert_string_equal(read.path, "usual");
 }
 
-static void a_result_is_written_as_far_as_there_is_space(void **state)
+TEST(a_result_is_written_as_far_as_there_is_space)
 {
-    (void)state;
     struct {
         struct older result;
         int after;
@@ -84,13 +80,4 @@ static void a_result_is_written_as_far_as_there_is_space(void **state)
     assert_int_equal(newer.more, 0); /* is not known */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_older_program_gets_defaults_for_what_it_does_not_know),
-        cmocka_unit_test(a_newer_program_is_understood_or_refused),
-        cmocka_unit_test(without_a_size_options_are_refused),
-        cmocka_unit_test(a_result_is_written_as_far_as_there_is_space),
-    };
-    return cmocka_run_group_tests_name("base/sized", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -65,9 +65,8 @@ static size_t walk(struct sorted_runs *runs, size_t memory)
     return count;
 }
 
-static void gives_all_records_in_order_as_often_as_asked(void **state)
+TEST(gives_all_records_in_order_as_often_as_asked)
 {
-    (void)state;
     struct sorted_runs *runs = create();
     add_run(runs, 0, 1000, 3);
     add_run(runs, 1, 0, 1);
@@ -79,9 +78,8 @@ static void gives_all_records_in_order_as_often_as_asked(void **state)
     sorted_runs_destroy(runs);
 }
 
-static void a_record_may_be_larger_than_the_memory(void **state)
+TEST(a_record_may_be_larger_than_the_memory)
 {
-    (void)state;
     struct sorted_runs *runs = create();
     add_run(runs, 0, 3, 400000);
     add_run(runs, 1, 2, 900000);
@@ -89,17 +87,15 @@ static void a_record_may_be_larger_than_the_memory(void **state)
     sorted_runs_destroy(runs);
 }
 
-static void of_no_runs_there_is_no_record(void **state)
+TEST(of_no_runs_there_is_no_record)
 {
-    (void)state;
     struct sorted_runs *runs = create();
     assert_int_equal(walk(runs, 1 << 20), 0);
     sorted_runs_destroy(runs);
 }
 
-static void a_folder_that_is_not_there_is_named(void **state)
+TEST(a_folder_that_is_not_there_is_named)
 {
-    (void)state;
     struct sorted_runs *runs;
     struct gput_error error;
     assert_int_equal(sorted_runs_create("/nowhere", &order, &runs, NULL), GPUT_OK);
@@ -109,13 +105,4 @@ static void a_folder_that_is_not_there_is_named(void **state)
     sorted_runs_destroy(runs);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_all_records_in_order_as_often_as_asked),
-        cmocka_unit_test(a_record_may_be_larger_than_the_memory),
-        cmocka_unit_test(of_no_runs_there_is_no_record),
-        cmocka_unit_test(a_folder_that_is_not_there_is_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -11,9 +11,8 @@ static blkcnt_t blocks_of(const struct space_reserve *reserve)
     return status.st_blocks;
 }
 
-static void takes_space_and_gives_it_back(void **state)
+FOLDER_TEST(takes_space_and_gives_it_back)
 {
-    (void)state;
     struct space_reserve reserve;
     space_reserve_open(&reserve, temporary("x.csv"), 64 * 1024);
     if (reserve.fd < 0)
@@ -32,9 +31,8 @@ static void takes_space_and_gives_it_back(void **state)
     space_reserve_close(&reserve);
 }
 
-static void is_filled_later_where_there_was_no_space(void **state)
+FOLDER_TEST(is_filled_later_where_there_was_no_space)
 {
-    (void)state;
     struct space_reserve reserve;
     space_reserve_open(&reserve, temporary("x.csv"), (size_t)1 << 60);
     if (reserve.fd < 0)
@@ -45,18 +43,16 @@ static void is_filled_later_where_there_was_no_space(void **state)
     space_reserve_close(&reserve);
 }
 
-static void leaves_no_file(void **state)
+FOLDER_TEST(leaves_no_file)
 {
-    (void)state;
     struct space_reserve reserve;
     space_reserve_open(&reserve, temporary("x.csv"), 4096);
     assert_int_not_equal(access(temporary("x.csv"), F_OK), 0);
     space_reserve_close(&reserve);
 }
 
-static void without_a_folder_there_is_none(void **state)
+FOLDER_TEST(without_a_folder_there_is_none)
 {
-    (void)state;
     struct space_reserve reserve;
     space_reserve_open(&reserve, temporary("none/x.csv"), 4096);
     assert_int_equal(reserve.fd, -1);
@@ -66,14 +62,4 @@ static void without_a_folder_there_is_none(void **state)
     space_reserve_close(&reserve);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(takes_space_and_gives_it_back),
-        temporary_test(is_filled_later_where_there_was_no_space),
-        temporary_test(leaves_no_file),
-        temporary_test(without_a_folder_there_is_none),
-    };
-    return cmocka_run_group_tests_name(
-        "base/space_reserve", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void appends_text_and_terminates_it(void **state)
+TEST(appends_text_and_terminates_it)
 {
-    (void)state;
     struct str text = {0};
     assert_string_equal(str_text(&text), "");
     str_append(&text, "ab");
@@ -21,9 +20,8 @@ static void appends_text_and_terminates_it(void **state)
     assert_null(text.data);
 }
 
-static void appends_numbers_as_python_writes_them(void **state)
+TEST(appends_numbers_as_python_writes_them)
 {
-    (void)state;
     struct str text = {0};
     str_append_int64(&text, INT64_MIN);
     str_append_char(&text, ' ');
@@ -34,9 +32,8 @@ static void appends_numbers_as_python_writes_them(void **state)
     str_finish(&text);
 }
 
-static void a_word_of_a_shell_is_quoted_where_it_has_to_be(void **state)
+TEST(a_word_of_a_shell_is_quoted_where_it_has_to_be)
 {
-    (void)state;
     struct str text = {0};
     str_append_shell_word(&text, "/sys/a-b_c.d");
     assert_string_equal(str_text(&text), "/sys/a-b_c.d");
@@ -50,9 +47,8 @@ static void a_word_of_a_shell_is_quoted_where_it_has_to_be(void **state)
 }
 
 /* An empty file is read so: malloc() gives other bytes than 0 in the tests. */
-static void space_that_holds_nothing_yet_is_an_empty_text(void **state)
+TEST(space_that_holds_nothing_yet_is_an_empty_text)
 {
-    (void)state;
     struct str text = {0};
     assert_true(str_reserve(&text, 4096));
     assert_string_equal(str_text(&text), "");
@@ -62,9 +58,8 @@ static void space_that_holds_nothing_yet_is_an_empty_text(void **state)
     str_finish(&text);
 }
 
-static void transfers_its_text(void **state)
+TEST(transfers_its_text)
 {
-    (void)state;
     struct str text = {0};
     char *empty = str_steal(&text);
     assert_string_equal(empty, "");
@@ -76,9 +71,8 @@ static void transfers_its_text(void **state)
     free(taken);
 }
 
-static void stays_failed_without_memory(void **state)
+TEST(stays_failed_without_memory)
 {
-    (void)state;
     struct str text = {0};
     str_append(&text, "kept");
     assert_false(str_reserve(&text, SIZE_MAX / 2));
@@ -92,9 +86,8 @@ static void stays_failed_without_memory(void **state)
     assert_false(text.failed);
 }
 
-static void starts_again_with_its_memory_after_a_failure(void **state)
+TEST(starts_again_with_its_memory_after_a_failure)
 {
-    (void)state;
     struct str text = {0};
     str_append(&text, "kept");
     char *memory = text.data;
@@ -106,9 +99,8 @@ static void starts_again_with_its_memory_after_a_failure(void **state)
     str_finish(&text);
 }
 
-static void drops_what_is_at_its_beginning(void **state)
+TEST(drops_what_is_at_its_beginning)
 {
-    (void)state;
     struct str text = {0};
     str_drop(&text, 5);
     assert_string_equal(str_text(&text), "");
@@ -120,17 +112,4 @@ static void drops_what_is_at_its_beginning(void **state)
     str_finish(&text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(appends_text_and_terminates_it),
-        cmocka_unit_test(appends_numbers_as_python_writes_them),
-        cmocka_unit_test(a_word_of_a_shell_is_quoted_where_it_has_to_be),
-        cmocka_unit_test(space_that_holds_nothing_yet_is_an_empty_text),
-        cmocka_unit_test(transfers_its_text),
-        cmocka_unit_test(stays_failed_without_memory),
-        cmocka_unit_test(starts_again_with_its_memory_after_a_failure),
-        cmocka_unit_test(drops_what_is_at_its_beginning),
-    };
-    return cmocka_run_group_tests_name("base/str", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -21,9 +21,8 @@ static struct gput_tables *make_tables(void)
     return made;
 }
 
-static void returns_the_cells_that_were_set(void **state)
+TEST(returns_the_cells_that_were_set)
 {
-    (void)state;
     struct gput_tables *tables = make_tables();
     const struct gput_table *table = gput_tables_get(tables, 0);
     assert_int_equal(gput_table_row_count(table), 2);
@@ -38,9 +37,8 @@ static void returns_the_cells_that_were_set(void **state)
     gput_tables_destroy(tables);
 }
 
-static void columns_are_contiguous(void **state)
+TEST(columns_are_contiguous)
 {
-    (void)state;
     struct gput_tables *tables = tables_create();
     struct gput_table *table = tables_add(tables, "t");
     table_add_column(table, "i", GPUT_COLUMN_INT);
@@ -57,9 +55,8 @@ static void columns_are_contiguous(void **state)
     gput_tables_destroy(tables);
 }
 
-static void an_incomplete_row_does_not_count(void **state)
+TEST(an_incomplete_row_does_not_count)
 {
-    (void)state;
     struct gput_tables *tables = make_tables();
     struct gput_table *table = (struct gput_table *)gput_tables_get(tables, 0);
     table_put_int(table, 7);
@@ -67,9 +64,8 @@ static void an_incomplete_row_does_not_count(void **state)
     gput_tables_destroy(tables);
 }
 
-static void units_are_set_or_in_the_name(void **state)
+TEST(units_are_set_or_in_the_name)
 {
-    (void)state;
     struct gput_tables *tables = make_tables();
     const struct gput_table *table = gput_tables_get(tables, 0);
     assert_null(gput_table_column_unit(table, 0));
@@ -84,9 +80,8 @@ static void units_are_set_or_in_the_name(void **state)
     gput_tables_destroy(tables);
 }
 
-static void a_retained_table_outlives_its_list(void **state)
+TEST(a_retained_table_outlives_its_list)
 {
-    (void)state;
     struct gput_tables *tables = make_tables();
     const struct gput_table *table = gput_table_retain(gput_tables_get(tables, 0));
     assert_int_equal(gput_tables_select(tables, "second", NULL), GPUT_OK);
@@ -97,9 +92,8 @@ static void a_retained_table_outlives_its_list(void **state)
     gput_table_release(NULL);
 }
 
-static void beyond_the_last_row_or_column_all_is_missing(void **state)
+TEST(beyond_the_last_row_or_column_all_is_missing)
 {
-    (void)state;
     struct gput_tables *tables = make_tables();
     const struct gput_table *table = gput_tables_get(tables, 0);
     assert_null(gput_table_column_name(table, 3));
@@ -115,15 +109,4 @@ static void beyond_the_last_row_or_column_all_is_missing(void **state)
     gput_tables_destroy(tables);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(returns_the_cells_that_were_set),
-        cmocka_unit_test(columns_are_contiguous),
-        cmocka_unit_test(an_incomplete_row_does_not_count),
-        cmocka_unit_test(units_are_set_or_in_the_name),
-        cmocka_unit_test(a_retained_table_outlives_its_list),
-        cmocka_unit_test(beyond_the_last_row_or_column_all_is_missing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

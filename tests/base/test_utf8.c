@@ -11,25 +11,22 @@ static void assert_made(const char *bytes, const char *expected)
     str_finish(&text);
 }
 
-static void keeps_valid_utf8(void **state)
+TEST(keeps_valid_utf8)
 {
-    (void)state;
     assert_made("", "");
     assert_made("plain, schön, 日本, \xf0\x9f\x98\x80", "plain, schön, 日本, \xf0\x9f\x98\x80");
 }
 
-static void replaces_every_other_byte(void **state)
+TEST(replaces_every_other_byte)
 {
-    (void)state;
     assert_made("a\xff", "a\xef\xbf\xbd");
     assert_made("\xc3", "\xef\xbf\xbd");                 /* cut off */
     assert_made("\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd"); /* an overlong sequence */
     assert_made("\xed\xa0\x80z", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz"); /* a surrogate */
 }
 
-static void replaces_nul(void **state)
+TEST(replaces_nul)
 {
-    (void)state;
     struct str text = {0};
     utf8_append("a\0b", 3, &text);
     assert_string_equal(str_text(&text), "a\xef\xbf\xbd"
@@ -37,9 +34,8 @@ static void replaces_nul(void **state)
     str_finish(&text);
 }
 
-static void encodes_what_it_decodes(void **state)
+TEST(encodes_what_it_decodes)
 {
-    (void)state;
     static const uint32_t points[] = {
         1, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff};
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
@@ -52,9 +48,8 @@ static void encodes_what_it_decodes(void **state)
     }
 }
 
-static void text_is_taken_apart(void **state)
+TEST(text_is_taken_apart)
 {
-    (void)state;
     const char text[] = "a\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80", *at = text,
                *end = text + sizeof text - 1;
     assert_int_equal(utf8_next(&at, end), 'a');
@@ -64,9 +59,8 @@ static void text_is_taken_apart(void **state)
     assert_ptr_equal(at, end);
 }
 
-static void bytes_that_are_no_utf8_are_replaced_one_by_one(void **state)
+TEST(bytes_that_are_no_utf8_are_replaced_one_by_one)
 {
-    (void)state;
     static const char *const invalid[] = {"\x80", "\xff", "\xc0\x80", "\xe4\xb8", "\xed\xa0\x80",
         "\xf4\x90\x80\x80", "\xc3", "\xe0\x80\x80"};
     for (size_t i = 0; i < sizeof invalid / sizeof invalid[0]; i++) {
@@ -76,9 +70,8 @@ static void bytes_that_are_no_utf8_are_replaced_one_by_one(void **state)
     }
 }
 
-static void all_code_points_come_back(void **state)
+TEST(all_code_points_come_back)
 {
-    (void)state;
     for (uint32_t code = 1; code < 0x110000; code += code < 0x3000 ? 1 : 37) {
         char text[4];
         const char *at = text;
@@ -90,9 +83,8 @@ static void all_code_points_come_back(void **state)
     }
 }
 
-static void columns_are_those_of_terminals(void **state)
+TEST(columns_are_those_of_terminals)
 {
-    (void)state;
     assert_int_equal(utf8_columns('a'), 1);
     assert_int_equal(utf8_columns('\033'), -1);
     assert_int_equal(utf8_columns(0x7F), -1);
@@ -108,9 +100,8 @@ static void columns_are_those_of_terminals(void **state)
     assert_int_equal(utf8_columns(0x2588), 1);
 }
 
-static void is_as_wide_as_on_a_terminal(void **state)
+TEST(is_as_wide_as_on_a_terminal)
 {
-    (void)state;
     assert_int_equal(utf8_width(""), 0);
     assert_int_equal(utf8_width("schön, 日本"), 11);
     assert_int_equal(utf8_width("a\xe4\xb8\xad\033"), 4);
@@ -118,9 +109,8 @@ static void is_as_wide_as_on_a_terminal(void **state)
     assert_int_equal(utf8_field("µs", 11), 12);
 }
 
-static void is_cut_between_characters(void **state)
+TEST(is_cut_between_characters)
 {
-    (void)state;
     struct str text = {0};
     str_append(&text, "schön, 日本");
     utf8_cut(&text, 11);
@@ -134,19 +124,4 @@ static void is_cut_between_characters(void **state)
     str_finish(&text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_valid_utf8),
-        cmocka_unit_test(replaces_every_other_byte),
-        cmocka_unit_test(replaces_nul),
-        cmocka_unit_test(encodes_what_it_decodes),
-        cmocka_unit_test(text_is_taken_apart),
-        cmocka_unit_test(bytes_that_are_no_utf8_are_replaced_one_by_one),
-        cmocka_unit_test(all_code_points_come_back),
-        cmocka_unit_test(columns_are_those_of_terminals),
-        cmocka_unit_test(is_as_wide_as_on_a_terminal),
-        cmocka_unit_test(is_cut_between_characters),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -42,9 +42,8 @@ static int64_t read_later_fake_ns(void)
     return read_fake_ns() + NS_PER_SECOND;
 }
 
-static void two_clocks_are_read_at_one_moment_whatever_interrupts(void **state)
+TEST(two_clocks_are_read_at_one_moment_whatever_interrupts)
 {
-    (void)state;
     for (int64_t n = 0; n <= 6; n++) {
         interruptions = n;
         struct clock_pair now = clock_read_pair(read_fake_ns, read_later_fake_ns);
@@ -52,17 +51,15 @@ static void two_clocks_are_read_at_one_moment_whatever_interrupts(void **state)
     }
 }
 
-static void begins_with_the_system_s_time(void **state)
+TEST(begins_with_the_system_s_time)
 {
-    (void)state;
     ahead_ns = 0;
     assert_true(is_near(wall_clock_ns(), clock_realtime_ns()));
     assert_true(is_near(wall_clock_behind_ns(), 0));
 }
 
-static void goes_on_when_the_system_s_time_is_set(void **state)
+TEST(goes_on_when_the_system_s_time_is_set)
 {
-    (void)state;
     static const int64_t steps[] = {STEP_NS, -STEP_NS};
     ahead_ns = 0;
     for (size_t i = 0; i < 2; i++) {
@@ -74,9 +71,8 @@ static void goes_on_when_the_system_s_time_is_set(void **state)
     }
 }
 
-static void a_session_takes_the_new_time_unless_another_one_runs(void **state)
+TEST(a_session_takes_the_new_time_unless_another_one_runs)
 {
-    (void)state;
     ahead_ns = 0;
     wall_clock_begin_session();
     ahead_ns = STEP_NS;
@@ -90,9 +86,8 @@ static void a_session_takes_the_new_time_unless_another_one_runs(void **state)
     wall_clock_end_session();
 }
 
-static void a_forked_child_goes_on_with_the_clock_of_its_parent(void **state)
+TEST(a_forked_child_goes_on_with_the_clock_of_its_parent)
 {
-    (void)state;
     ahead_ns = 0;
     wall_clock_begin_session();
     wall_clock_end_session();
@@ -106,14 +101,4 @@ static void a_forked_child_goes_on_with_the_clock_of_its_parent(void **state)
     assert_int_equal(status, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_clocks_are_read_at_one_moment_whatever_interrupts),
-        cmocka_unit_test(begins_with_the_system_s_time),
-        cmocka_unit_test(goes_on_when_the_system_s_time_is_set),
-        cmocka_unit_test(a_session_takes_the_new_time_unless_another_one_runs),
-        cmocka_unit_test(a_forked_child_goes_on_with_the_clock_of_its_parent),
-    };
-    return cmocka_run_group_tests_name("base/wall_clock", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -95,7 +95,7 @@ static void mark_in_both(void)
     parts[1].task_end(second); /* nothing is open */
 }
 
-static void several_parts_share_a_log(void **state)
+TEST_WITH(several_parts_share_a_log, make_folder, remove_folder)
 {
     struct recorded recorded = record(*state, attach, mark_in_both);
     assert_string_equal(
@@ -121,7 +121,7 @@ static void mark_by_id(void)
     part->event_start(event + 1);
 }
 
-static void regions_frames_and_events(void **state)
+TEST_WITH(regions_frames_and_events, make_folder, remove_folder)
 {
     struct recorded recorded = record(*state, attach, mark_by_id);
     assert_string_equal(recorded.text, "+itt:d/a +itt:d/b -itt:d/a -itt:d/b +itt:d/frame "
@@ -144,7 +144,7 @@ static void mark_between_pauses(void)
     part->task_end(domain);
 }
 
-static void a_pause_leaves_out_what_begins_in_it(void **state)
+TEST_WITH(a_pause_leaves_out_what_begins_in_it, make_folder, remove_folder)
 {
     unsetenv("PMI_RANK");
     struct recorded recorded = record(*state, attach, mark_between_pauses);
@@ -153,7 +153,7 @@ static void a_pause_leaves_out_what_begins_in_it(void **state)
     assert_int_equal(recorded.unmatched, 0);
 }
 
-static void a_log_has_the_rank_and_names_of_threads(void **state)
+TEST_WITH(a_log_has_the_rank_and_names_of_threads, make_folder, remove_folder)
 {
     setenv("PMI_RANK", "3", 1);
     struct recorded recorded = record(*state, attach, mark_between_pauses);
@@ -163,23 +163,10 @@ static void a_log_has_the_rank_and_names_of_threads(void **state)
     assert_string_equal(recorded.thread_name, "loader");
 }
 
-static void without_a_folder_nothing_is_called(void **state)
+TEST_WITH(without_a_folder_nothing_is_called, make_folder, remove_folder)
 {
     unsetenv("GPUT_REGIONS_FOLDER");
     assert_false(record_nothing(*state, attach));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(several_parts_share_a_log, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(regions_frames_and_events, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(
-            a_pause_leaves_out_what_begins_in_it, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(
-            a_log_has_the_rank_and_names_of_threads, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(
-            without_a_folder_nothing_is_called, make_folder, remove_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

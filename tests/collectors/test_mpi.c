@@ -36,7 +36,7 @@ static void call(void)
         _exit(3);
 }
 
-static void calls_arrive_with_all_of_their_arguments(void **state)
+TEST_WITH(calls_arrive_with_all_of_their_arguments, make_folder, remove_folder)
 {
     struct recorded recorded = record(*state, attach, call);
     assert_string_equal(recorded.text,
@@ -47,7 +47,7 @@ static void calls_arrive_with_all_of_their_arguments(void **state)
         "+mpi:one-sided/MPI_Win_fence -mpi:one-sided/MPI_Win_fence ");
 }
 
-static void bytes_are_counts_times_the_sizes_of_types(void **state)
+TEST_WITH(bytes_are_counts_times_the_sizes_of_types, make_folder, remove_folder)
 {
     record(*state, attach, call);
     struct region_values *values = read_only_file(*state, ".values", sizeof *values);
@@ -64,13 +64,4 @@ static void bytes_are_counts_times_the_sizes_of_types(void **state)
     free(values);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            calls_arrive_with_all_of_their_arguments, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(
-            bytes_are_counts_times_the_sizes_of_types, make_folder, remove_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

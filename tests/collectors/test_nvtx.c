@@ -61,7 +61,7 @@ static void mark_domains(void)
     domain_pop(domain);
 }
 
-static void names_have_domains_and_categories(void **state)
+TEST_WITH(names_have_domains_and_categories, make_folder, remove_folder)
 {
     struct recorded recorded = record(*state, attach, mark_domains);
     assert_string_equal(recorded.text,
@@ -106,7 +106,7 @@ static void nest_in_threads(void)
         pthread_join(threads[i], NULL);
 }
 
-static void each_range_of_many_threads_is_recorded(void **state)
+TEST_WITH(each_range_of_many_threads_is_recorded, make_folder, remove_folder)
 {
     struct recorded recorded = record(*state, attach, nest_in_threads);
     assert_int_equal(recorded.starts, 2 * THREADS * RANGES);
@@ -131,14 +131,14 @@ static void start_and_end(void)
     start_a("open");
 }
 
-static void ranges_end_in_other_threads(void **state)
+TEST_WITH(ranges_end_in_other_threads, make_folder, remove_folder)
 {
     struct recorded recorded = record(*state, attach, start_and_end);
     assert_int_equal(recorded.starts, 3);
     assert_int_equal(recorded.stops, 2);
 }
 
-static void without_a_folder_the_program_does_without(void **state)
+TEST_WITH(without_a_folder_the_program_does_without, make_folder, remove_folder)
 {
     setenv("GPUT_REGIONS_FOLDER", "/nonexistent", 1);
     assert_false(record_nothing(*state, attach));
@@ -146,16 +146,4 @@ static void without_a_folder_the_program_does_without(void **state)
     assert_false(record_nothing(*state, attach));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            names_have_domains_and_categories, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(
-            each_range_of_many_threads_is_recorded, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(ranges_end_in_other_threads, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(
-            without_a_folder_the_program_does_without, make_folder, remove_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -87,7 +87,7 @@ static void mark_a_parallel_region(void)
     end(&parallel, &none, 0, NULL);
 }
 
-static void what_the_runtime_reports_is_nested(void **state)
+TEST_WITH(what_the_runtime_reports_is_nested, make_folder, remove_folder)
 {
     struct recorded recorded = record(*state, attach, mark_a_parallel_region);
     assert_string_equal(recorded.text,
@@ -144,7 +144,7 @@ static void mark_regions_with_a_late_worker(void)
     pthread_join(thread, NULL);
 }
 
-static void what_a_worker_announces_late_ends_with_its_region(void **state)
+TEST_WITH(what_a_worker_announces_late_ends_with_its_region, make_folder, remove_folder)
 {
     for (int exact = 0; exact < 2; exact++) {
         if (exact)
@@ -171,7 +171,7 @@ static void mark_named_work(void)
     work(2, END, NULL, NULL, 1, NULL);
 }
 
-static void a_region_has_the_name_of_its_function(void **state)
+TEST_WITH(a_region_has_the_name_of_its_function, make_folder, remove_folder)
 {
     struct recorded recorded = record(*state, attach, mark_named_work);
     assert_non_null(strstr(recorded.text, "+ompt:work/sections in omp_part_of_a_program"));
@@ -191,7 +191,7 @@ static void mark_outlined_loops(void)
     }
 }
 
-static void loops_of_every_schedule_are_of_the_function_that_has_them(void **state)
+TEST_WITH(loops_of_every_schedule_are_of_the_function_that_has_them, make_folder, remove_folder)
 {
     struct recorded recorded = record(*state, attach, mark_outlined_loops);
     assert_string_equal(recorded.text,
@@ -210,32 +210,15 @@ static bool attach_without_callbacks(void)
     return result && result->initialize(find_nothing, 0, &result->data) == 1;
 }
 
-static void a_runtime_without_callbacks_goes_on_alone(void **state)
+TEST_WITH(a_runtime_without_callbacks_goes_on_alone, make_folder, remove_folder)
 {
     assert_false(record_nothing(*state, attach_without_callbacks));
 }
 
-static void without_a_folder_the_runtime_goes_on_alone(void **state)
+TEST_WITH(without_a_folder_the_runtime_goes_on_alone, make_folder, remove_folder)
 {
     unsetenv("GPUT_REGIONS_FOLDER");
     assert_false(record_nothing(*state, attach));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            what_the_runtime_reports_is_nested, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(
-            what_a_worker_announces_late_ends_with_its_region, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(
-            a_region_has_the_name_of_its_function, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(
-            loops_of_every_schedule_are_of_the_function_that_has_them, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(
-            a_runtime_without_callbacks_goes_on_alone, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(
-            without_a_folder_the_runtime_goes_on_alone, make_folder, remove_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -26,7 +26,7 @@ static void nest(void)
         _exit(3);
 }
 
-static void ranges_are_recorded_and_the_library_sees_them_too(void **state)
+TEST_WITH(ranges_are_recorded_and_the_library_sees_them_too, make_folder, remove_folder)
 {
     struct recorded recorded = record(*state, attach, nest);
     assert_string_equal(recorded.text,
@@ -35,20 +35,10 @@ static void ranges_are_recorded_and_the_library_sees_them_too(void **state)
     assert_int_equal(recorded.unmatched, 2);
 }
 
-static void without_a_folder_the_library_alone_is_called(void **state)
+TEST_WITH(without_a_folder_the_library_alone_is_called, make_folder, remove_folder)
 {
     unsetenv("GPUT_REGIONS_FOLDER");
-    (void)state;
     assert_int_equal(run(attach, nest), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            ranges_are_recorded_and_the_library_sees_them_too, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(
-            without_a_folder_the_library_alone_is_called, make_folder, remove_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -32,9 +32,8 @@ static int read_config(const char *content, struct gput_config **config, struct 
     return code;
 }
 
-static void gives_the_defaults_for_an_empty_object(void **state)
+TEST(gives_the_defaults_for_an_empty_object)
 {
-    (void)state;
     struct gput_config *config;
     struct gput_session_options defaults = gput_session_options_default();
     assert_int_equal(read_config("{}", &config, NULL), GPUT_OK);
@@ -46,9 +45,8 @@ static void gives_the_defaults_for_an_empty_object(void **state)
     gput_config_destroy(config);
 }
 
-static void reads_every_member(void **state)
+TEST(reads_every_member)
 {
-    (void)state;
     struct gput_config *config;
     assert_int_equal(
         read_config("{\"sleep_time\": 0.25, \"ram_unit\": \"bytes\", \"gpu_ram_unit\": "
@@ -82,9 +80,8 @@ static void reads_every_member(void **state)
     gput_config_destroy(config);
 }
 
-static void takes_the_last_of_two_equal_members(void **state)
+TEST(takes_the_last_of_two_equal_members)
 {
-    (void)state;
     struct gput_config *config;
     assert_int_equal(
         read_config("{\"gpu_brand\": \"amd\", \"gpu_brand\": \"nvidia\"}", &config, NULL), GPUT_OK);
@@ -92,9 +89,8 @@ static void takes_the_last_of_two_equal_members(void **state)
     gput_config_destroy(config);
 }
 
-static void distinguishes_an_empty_list_of_gpus_from_none(void **state)
+TEST(distinguishes_an_empty_list_of_gpus_from_none)
 {
-    (void)state;
     struct gput_config *config;
     assert_int_equal(read_config("{\"gpu_uuids\": []}", &config, NULL), GPUT_OK);
     assert_string_equal(options.gpu_uuids, "");
@@ -104,9 +100,8 @@ static void distinguishes_an_empty_list_of_gpus_from_none(void **state)
     gput_config_destroy(config);
 }
 
-static void names_the_file_and_the_member_that_is_wrong(void **state)
+TEST(names_the_file_and_the_member_that_is_wrong)
 {
-    (void)state;
     struct gput_config *config;
     struct gput_error error;
     assert_int_equal(read_config("{\"gpu_brand\": \"amd\", \"overwrite\": 1}", &config, &error),
@@ -148,9 +143,8 @@ static int visit_config(const char *content, struct visited *visited, struct gpu
     return code;
 }
 
-static void visits_members_in_order_and_items_one_by_one(void **state)
+TEST(visits_members_in_order_and_items_one_by_one)
 {
-    (void)state;
     struct visited visited = {0};
     assert_int_equal(visit_config("{\"a\": \"x\", \"b\": true, \"c\": false, \"d\": null, \"e\": 3,"
                                   " \"f\": 0.5, \"g\": [\"y\", 2, false]}",
@@ -159,9 +153,8 @@ static void visits_members_in_order_and_items_one_by_one(void **state)
     assert_string_equal(visited.text, "a=x b=true e=3 f=0.5 g=y g=2 ");
 }
 
-static void a_visit_ends_with_what_the_visitor_returns(void **state)
+TEST(a_visit_ends_with_what_the_visitor_returns)
 {
-    (void)state;
     struct visited visited = {.stops_at = "b"};
     struct gput_error error;
     assert_int_equal(
@@ -175,16 +168,4 @@ static void a_visit_ends_with_what_the_visitor_returns(void **state)
         gput_config_visit("/no/such/file", visit, &visited, &error), GPUT_ERROR_NOT_FOUND);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_the_defaults_for_an_empty_object),
-        cmocka_unit_test(reads_every_member),
-        cmocka_unit_test(takes_the_last_of_two_equal_members),
-        cmocka_unit_test(distinguishes_an_empty_list_of_gpus_from_none),
-        cmocka_unit_test(names_the_file_and_the_member_that_is_wrong),
-        cmocka_unit_test(visits_members_in_order_and_items_one_by_one),
-        cmocka_unit_test(a_visit_ends_with_what_the_visitor_returns),
-    };
-    return cmocka_run_group_tests_name("config/config", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

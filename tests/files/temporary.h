@@ -71,4 +71,4 @@ static inline char *temporary_read(const char *path)
     return str_steal(&content);
 }
 
-#define temporary_test(function) cmocka_unit_test_teardown(function, temporary_clear)
+#define FOLDER_TEST(name) TEST_WITH(name, NULL, temporary_clear)

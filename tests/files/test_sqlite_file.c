@@ -30,147 +30,6 @@ static sqlite3 *create_with_row(const char *path)
     return database;
 }
 
-static void a_finished_database_is_one_file(void **state)
-{
-    (void)state;
-    const char *path = temporary("x.sqlite");
-    sqlite3 *database = create_with_row(path);
-    bool found;
-    assert_int_equal(sqlite_file_find_table(database, "t", &found, NULL), GPUT_OK);
-    assert_true(found);
-    assert_int_equal(sqlite_file_find_table(database, "u", &found, NULL), GPUT_OK);
-    assert_false(found);
-    assert_int_equal(sqlite_file_finish(database, path, NULL), GPUT_OK);
-    assert_int_equal(temporary_count(), 1);
-    assert_int_equal(count_rows(path), 1);
-    assert_int_equal(temporary_count(), 1);
-}
-
-/* Leaves the file like a writer that was killed after its last commit. */
-static void die_after_commit(const char *path)
-{
-    pid_t child = fork();
-    if (child == 0) {
-        umask(022);
-        create_with_row(path);
-        raise(SIGKILL);
-    }
-    int status;
-    waitpid(child, &status, 0);
-    assert_true(WIFSIGNALED(status));
-}
-
-static void what_a_killed_writer_committed_is_read(void **state)
-{
-    (void)state;
-    const char *path = temporary("x.sqlite");
-    die_after_commit(path);
-    assert_int_equal(count_rows(path), 1);
-}
-
-/* Opens it as a user who may read the file and its log, but not write to their folder. */
-static int open_as_a_guest(const char *path, const char *folder)
-{
-    pid_t child = fork();
-    if (child == 0) {
-        chmod(folder, 0555);
-        if (geteuid() == 0 && setuid(65534) != 0)
-            _exit(99);
-        sqlite3 *database;
-        struct gput_error error;
-        int code = sqlite_file_open(path, &database, &error);
-        bool says = code == GPUT_OK || strstr(error.message, "/x.sqlite-wal");
-        sqlite3_close(database);
-        _exit(says ? code : 98);
-    }
-    int status;
-    waitpid(child, &status, 0);
-    chmod(folder, 0700);
-    return WEXITSTATUS(status);
-}
-
-static void a_log_that_cannot_be_recovered_is_not_ignored(void **state)
-{
-    (void)state;
-    const char *path = temporary("x.sqlite");
-    die_after_commit(path);
-    assert_int_equal(unlink(temporary("x.sqlite-shm")), 0);
-    int code = open_as_a_guest(path, temporary("."));
-    if (code == 99)
-        SKIP("cannot become another user");
-    assert_int_equal(code, GPUT_ERROR_PERMISSION);
-    assert_int_equal(count_rows(path), 1); /* recovers the log */
-    assert_int_equal(open_as_a_guest(path, temporary(".")), GPUT_OK);
-}
-
-static void finishing_with_a_reader_loses_nothing(void **state)
-{
-    (void)state;
-    const char *path = temporary("x.sqlite");
-    sqlite3 *writer = create_with_row(path), *reader;
-    assert_int_equal(sqlite_file_open(path, &reader, NULL), GPUT_OK);
-    assert_int_equal(sqlite_file_finish(writer, path, NULL), GPUT_OK);
-    sqlite3_close(reader);
-    assert_int_equal(count_rows(path), 1);
-}
-
-/* A process that reads and closes the database once something is written to `*fd`. It is forked
- * before there is one: SQLite's state is not for children. */
-static pid_t start_reader(const char *path, int *fd)
-{
-    int pipe_fds[2];
-    char byte;
-    assert_int_equal(pipe(pipe_fds), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        bool may_read = read(pipe_fds[0], &byte, 1) == 1;
-        _exit(may_read && count_rows(path) == 1 ? 0 : 1);
-    }
-    close(pipe_fds[0]);
-    *fd = pipe_fds[1];
-    return child;
-}
-
-static void a_failed_write_releases_no_lock(void **state)
-{
-    (void)state;
-    const char *path = temporary("x.sqlite");
-    struct gput_error error;
-    int fd, status;
-    pid_t reader = start_reader(path, &fd);
-    sqlite3 *writer = create_with_row(path), *other;
-    assert_int_equal(sqlite_file_create(path, true, &other, NULL), GPUT_OK);
-    sqlite3_busy_timeout(other, 0);
-    assert_int_equal(sqlite_file_run(writer, "BEGIN IMMEDIATE", path, NULL), GPUT_OK);
-    assert_int_equal(sqlite_file_run(other, "BEGIN IMMEDIATE", path, &error), GPUT_ERROR_IO);
-
-    /* The last connection that closes a database removes its log, by the locks that it sees. */
-    assert_int_equal(write(fd, "", 1), 1);
-    assert_int_equal(waitpid(reader, &status, 0), reader);
-    assert_int_equal(status, 0);
-    assert_int_equal(access(temporary("x.sqlite-wal"), F_OK), 0);
-    assert_int_equal(sqlite_file_run(writer, "ROLLBACK", path, NULL), GPUT_OK);
-    sqlite_file_close(other);
-    assert_int_equal(sqlite_file_finish(writer, path, NULL), GPUT_OK);
-    close(fd);
-}
-
-static void finishing_a_file_that_was_replaced_leaves_the_new_one_alone(void **state)
-{
-    (void)state;
-    const char *path = temporary("x.sqlite");
-    sqlite3 *first = create_with_row(path);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(sqlite_file_remove(path, NULL), GPUT_OK); /* the log next to it */
-    sqlite3 *second = create_with_row(path);
-    assert_int_equal(sqlite_file_finish(first, path, NULL), GPUT_OK);
-    assert_int_equal(sqlite_file_run(second, "INSERT INTO t VALUES (2)", path, NULL), GPUT_OK);
-    assert_int_equal(count_rows(path), 2);
-    assert_int_equal(sqlite_file_finish(second, path, NULL), GPUT_OK);
-    assert_int_equal(temporary_count(), 1);
-    assert_int_equal(count_rows(path), 2);
-}
-
 static void assert_is_refused(sqlite3 *database)
 {
     struct gput_error error;
@@ -194,11 +53,11 @@ static void copy_log(sqlite3 *database)
  * the log was copied before the transaction, SQLite would look for a valid index for 10 s at the
  * commit.
  *
- * This is one test, since cmocka replaces the handler of SIGBUS for each.
+ * This is one test and the first one: cmocka replaces the handler of SIGBUS for each test, and ours
+ * is set once.
  */
-static void a_lost_index_loses_no_page(void **state)
+FOLDER_TEST(a_lost_index_loses_no_page)
 {
-    (void)state;
     const off_t lengths[] = {0, 4096, 20000};
     const char *path = temporary("x.sqlite"), *index = temporary("x.sqlite-shm");
     for (size_t i = 0; i < 2 * sizeof lengths / sizeof lengths[0]; i++) {
@@ -227,9 +86,143 @@ static void a_lost_index_loses_no_page(void **state)
     }
 }
 
-static void other_files_are_refused(void **state)
+FOLDER_TEST(a_finished_database_is_one_file)
 {
-    (void)state;
+    const char *path = temporary("x.sqlite");
+    sqlite3 *database = create_with_row(path);
+    bool found;
+    assert_int_equal(sqlite_file_find_table(database, "t", &found, NULL), GPUT_OK);
+    assert_true(found);
+    assert_int_equal(sqlite_file_find_table(database, "u", &found, NULL), GPUT_OK);
+    assert_false(found);
+    assert_int_equal(sqlite_file_finish(database, path, NULL), GPUT_OK);
+    assert_int_equal(temporary_count(), 1);
+    assert_int_equal(count_rows(path), 1);
+    assert_int_equal(temporary_count(), 1);
+}
+
+/* Leaves the file like a writer that was killed after its last commit. */
+static void die_after_commit(const char *path)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        umask(022);
+        create_with_row(path);
+        raise(SIGKILL);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_true(WIFSIGNALED(status));
+}
+
+FOLDER_TEST(what_a_killed_writer_committed_is_read)
+{
+    const char *path = temporary("x.sqlite");
+    die_after_commit(path);
+    assert_int_equal(count_rows(path), 1);
+}
+
+/* Opens it as a user who may read the file and its log, but not write to their folder. */
+static int open_as_a_guest(const char *path, const char *folder)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        chmod(folder, 0555);
+        if (geteuid() == 0 && setuid(65534) != 0)
+            _exit(99);
+        sqlite3 *database;
+        struct gput_error error;
+        int code = sqlite_file_open(path, &database, &error);
+        bool says = code == GPUT_OK || strstr(error.message, "/x.sqlite-wal");
+        sqlite3_close(database);
+        _exit(says ? code : 98);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    chmod(folder, 0700);
+    return WEXITSTATUS(status);
+}
+
+FOLDER_TEST(a_log_that_cannot_be_recovered_is_not_ignored)
+{
+    const char *path = temporary("x.sqlite");
+    die_after_commit(path);
+    assert_int_equal(unlink(temporary("x.sqlite-shm")), 0);
+    int code = open_as_a_guest(path, temporary("."));
+    if (code == 99)
+        SKIP("cannot become another user");
+    assert_int_equal(code, GPUT_ERROR_PERMISSION);
+    assert_int_equal(count_rows(path), 1); /* recovers the log */
+    assert_int_equal(open_as_a_guest(path, temporary(".")), GPUT_OK);
+}
+
+FOLDER_TEST(finishing_with_a_reader_loses_nothing)
+{
+    const char *path = temporary("x.sqlite");
+    sqlite3 *writer = create_with_row(path), *reader;
+    assert_int_equal(sqlite_file_open(path, &reader, NULL), GPUT_OK);
+    assert_int_equal(sqlite_file_finish(writer, path, NULL), GPUT_OK);
+    sqlite3_close(reader);
+    assert_int_equal(count_rows(path), 1);
+}
+
+/* A process that reads and closes the database once something is written to `*fd`. It is forked
+ * before there is one: SQLite's state is not for children. */
+static pid_t start_reader(const char *path, int *fd)
+{
+    int pipe_fds[2];
+    char byte;
+    assert_int_equal(pipe(pipe_fds), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        bool may_read = read(pipe_fds[0], &byte, 1) == 1;
+        _exit(may_read && count_rows(path) == 1 ? 0 : 1);
+    }
+    close(pipe_fds[0]);
+    *fd = pipe_fds[1];
+    return child;
+}
+
+FOLDER_TEST(a_failed_write_releases_no_lock)
+{
+    const char *path = temporary("x.sqlite");
+    struct gput_error error;
+    int fd, status;
+    pid_t reader = start_reader(path, &fd);
+    sqlite3 *writer = create_with_row(path), *other;
+    assert_int_equal(sqlite_file_create(path, true, &other, NULL), GPUT_OK);
+    sqlite3_busy_timeout(other, 0);
+    assert_int_equal(sqlite_file_run(writer, "BEGIN IMMEDIATE", path, NULL), GPUT_OK);
+    assert_int_equal(sqlite_file_run(other, "BEGIN IMMEDIATE", path, &error), GPUT_ERROR_IO);
+
+    /* The last connection that closes a database removes its log, by the locks that it sees. */
+    assert_int_equal(write(fd, "", 1), 1);
+    assert_int_equal(waitpid(reader, &status, 0), reader);
+    assert_int_equal(status, 0);
+    assert_int_equal(access(temporary("x.sqlite-wal"), F_OK), 0);
+    assert_int_equal(sqlite_file_run(writer, "ROLLBACK", path, NULL), GPUT_OK);
+    sqlite_file_close(other);
+    assert_int_equal(sqlite_file_finish(writer, path, NULL), GPUT_OK);
+    close(fd);
+}
+
+FOLDER_TEST(finishing_a_file_that_was_replaced_leaves_the_new_one_alone)
+{
+    const char *path = temporary("x.sqlite");
+    sqlite3 *first = create_with_row(path);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(sqlite_file_remove(path, NULL), GPUT_OK); /* the log next to it */
+    sqlite3 *second = create_with_row(path);
+    assert_int_equal(sqlite_file_finish(first, path, NULL), GPUT_OK);
+    assert_int_equal(sqlite_file_run(second, "INSERT INTO t VALUES (2)", path, NULL), GPUT_OK);
+    assert_int_equal(count_rows(path), 2);
+    assert_int_equal(sqlite_file_finish(second, path, NULL), GPUT_OK);
+    assert_int_equal(temporary_count(), 1);
+    assert_int_equal(count_rows(path), 2);
+}
+
+FOLDER_TEST(other_files_are_refused)
+{
     sqlite3 *database;
     struct gput_error error = {0};
     const char *path = temporary("x.sqlite");
@@ -242,9 +235,8 @@ static void other_files_are_refused(void **state)
     assert_non_null(strstr(error.message, path));
 }
 
-static void a_missing_folder_is_an_error(void **state)
+FOLDER_TEST(a_missing_folder_is_an_error)
 {
-    (void)state;
     sqlite3 *database;
     struct gput_error error = {0};
     assert_int_not_equal(
@@ -253,9 +245,8 @@ static void a_missing_folder_is_an_error(void **state)
     assert_non_null(strstr(error.message, "none/x.sqlite"));
 }
 
-static void removing_includes_the_journals(void **state)
+FOLDER_TEST(removing_includes_the_journals)
 {
-    (void)state;
     const char *path = temporary("x.sqlite");
     die_after_commit(path);
     assert_true(temporary_count() > 1);
@@ -264,31 +255,12 @@ static void removing_includes_the_journals(void **state)
     assert_int_equal(sqlite_file_remove(path, NULL), GPUT_OK);
 }
 
-static void names_are_quoted(void **state)
+FOLDER_TEST(names_are_quoted)
 {
-    (void)state;
     struct str sql = {0};
     sqlite_file_append_name(&sql, "a \"b\"");
     assert_string_equal(str_text(&sql), "\"a \"\"b\"\"\"");
     str_finish(&sql);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        /* the first: cmocka has a handler of SIGBUS for each test, over the one that is set once */
-        temporary_test(a_lost_index_loses_no_page),
-        temporary_test(a_finished_database_is_one_file),
-        temporary_test(what_a_killed_writer_committed_is_read),
-        temporary_test(a_log_that_cannot_be_recovered_is_not_ignored),
-        temporary_test(finishing_with_a_reader_loses_nothing),
-        temporary_test(a_failed_write_releases_no_lock),
-        temporary_test(finishing_a_file_that_was_replaced_leaves_the_new_one_alone),
-        temporary_test(other_files_are_refused),
-        temporary_test(a_missing_folder_is_an_error),
-        temporary_test(removing_includes_the_journals),
-        temporary_test(names_are_quoted),
-    };
-    return cmocka_run_group_tests_name(
-        "files/sqlite_file", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

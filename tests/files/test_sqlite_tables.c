@@ -24,9 +24,8 @@ static struct gput_tables *tables_of(const char *sql, struct gput_error *error)
     return tables;
 }
 
-static void values_have_the_types_of_their_columns(void **state)
+FOLDER_TEST(values_have_the_types_of_their_columns)
 {
-    (void)state;
     struct gput_tables *tables =
         tables_of("CREATE TABLE data (a); CREATE TABLE static_data (a);"
                   "CREATE TABLE \"a \"\"b\"\"\" (i INTEGER, t text, r REAL, other);"
@@ -46,9 +45,8 @@ static void values_have_the_types_of_their_columns(void **state)
     gput_tables_destroy(tables);
 }
 
-static void our_tables_have_units(void **state)
+FOLDER_TEST(our_tables_have_units)
 {
-    (void)state;
     struct gput_tables *tables = tables_of(
         "CREATE TABLE energy_data (timestamp REAL, package REAL);"
         "CREATE TABLE process_data (end_timestamp REAL, peak_ram REAL, peak_gpu_ram REAL,"
@@ -76,9 +74,8 @@ static void our_tables_have_units(void **state)
     gput_tables_destroy(tables);
 }
 
-static void a_value_of_another_type_is_refused(void **state)
+FOLDER_TEST(a_value_of_another_type_is_refused)
 {
-    (void)state;
     struct gput_error error = {0};
     assert_null(tables_of(
         "CREATE TABLE t (i INTEGER, b REAL); INSERT INTO t VALUES (1, 1), (2, 'x')", &error));
@@ -86,13 +83,4 @@ static void a_value_of_another_type_is_refused(void **state)
     assert_non_null(strstr(error.message, "x.sqlite is invalid: table t, row 2: b is not"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(values_have_the_types_of_their_columns),
-        temporary_test(our_tables_have_units),
-        temporary_test(a_value_of_another_type_is_refused),
-    };
-    return cmocka_run_group_tests_name(
-        "files/sqlite_tables", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

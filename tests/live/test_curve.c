@@ -4,9 +4,8 @@
 
 #include <math.h>
 
-static void the_highest_of_each_interval_is_kept(void **state)
+TEST(the_highest_of_each_interval_is_kept)
 {
-    (void)state;
     static struct curve curve;
     double values[6];
     for (int i = 0; i < 24; i++)
@@ -18,9 +17,8 @@ static void the_highest_of_each_interval_is_kept(void **state)
     assert_true(curve.peak == 100 && curve.now == 23);
 }
 
-static void intervals_do_not_move_with_every_sample(void **state)
+TEST(intervals_do_not_move_with_every_sample)
 {
-    (void)state;
     static struct curve curve;
     double before[5], after[5];
     for (int i = 0; i < 21; i++)
@@ -32,9 +30,8 @@ static void intervals_do_not_move_with_every_sample(void **state)
         assert_true(before[i] == after[i]);
 }
 
-static void between_samples_the_value_stays_but_not_over_a_gap(void **state)
+TEST(between_samples_the_value_stays_but_not_over_a_gap)
 {
-    (void)state;
     static struct curve curve;
     double values[20];
     live_curve_add(&curve, 0, 1);
@@ -47,9 +44,8 @@ static void between_samples_the_value_stays_but_not_over_a_gap(void **state)
     assert_true(values[15] == 3 && values[18] == 3 && values[19] == 4);
 }
 
-static void only_the_latest_samples_are_kept(void **state)
+TEST(only_the_latest_samples_are_kept)
 {
-    (void)state;
     static struct curve curve;
     double values[60];
     for (int i = 0; i < 5000; i++)
@@ -59,9 +55,8 @@ static void only_the_latest_samples_are_kept(void **state)
     assert_true(curve.peak == 9999);
 }
 
-static void one_can_look_back(void **state)
+TEST(one_can_look_back)
 {
-    (void)state;
     static struct curve curve;
     double values[5];
     for (int i = 0; i <= 100; i++)
@@ -75,9 +70,8 @@ static void one_can_look_back(void **state)
     assert_true(isnan(values[1]) && values[2] == 0 && values[4] == 2);
 }
 
-static void what_is_not_known_is_blank_and_0_too_but_little_is_not(void **state)
+TEST(what_is_not_known_is_blank_and_0_too_but_little_is_not)
 {
-    (void)state;
     static struct curve curve;
     struct grid grid = {0};
     grid_resize(&grid, 4, 2);
@@ -106,15 +100,4 @@ static void what_is_not_known_is_blank_and_0_too_but_little_is_not(void **state)
     grid_finish(&grid);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_highest_of_each_interval_is_kept),
-        cmocka_unit_test(intervals_do_not_move_with_every_sample),
-        cmocka_unit_test(between_samples_the_value_stays_but_not_over_a_gap),
-        cmocka_unit_test(one_can_look_back),
-        cmocka_unit_test(only_the_latest_samples_are_kept),
-        cmocka_unit_test(what_is_not_known_is_blank_and_0_too_but_little_is_not),
-    };
-    return cmocka_run_group_tests_name("live/curve", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

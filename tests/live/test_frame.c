@@ -92,9 +92,8 @@ static void scribble(struct grid *grid)
             (unsigned)(rand() % 3 ? 0 : rand() % 64), words[rand() % 6]);
 }
 
-static void a_terminal_shows_what_was_wanted(void **state)
+TEST(a_terminal_shows_what_was_wanted)
 {
-    (void)state;
     static const struct frame_options options = {true, true};
     srand(1);
     for (int round = 0; round < 300; round++) {
@@ -121,9 +120,8 @@ static void a_terminal_shows_what_was_wanted(void **state)
     }
 }
 
-static void nothing_is_written_where_nothing_differs(void **state)
+TEST(nothing_is_written_where_nothing_differs)
 {
-    (void)state;
     static const struct frame_options options = {true, true};
     struct grid grid = {0};
     struct str bytes = {0};
@@ -135,9 +133,8 @@ static void nothing_is_written_where_nothing_differs(void **state)
     grid_finish(&grid);
 }
 
-static void one_changed_cell_is_a_few_bytes(void **state)
+TEST(one_changed_cell_is_a_few_bytes)
 {
-    (void)state;
     static const struct frame_options options = {false, false};
     struct grid shown = {0}, wanted = {0};
     struct str bytes = {0};
@@ -152,12 +149,4 @@ static void one_changed_cell_is_a_few_bytes(void **state)
     grid_finish(&wanted);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_terminal_shows_what_was_wanted),
-        cmocka_unit_test(nothing_is_written_where_nothing_differs),
-        cmocka_unit_test(one_changed_cell_is_a_few_bytes),
-    };
-    return cmocka_run_group_tests_name("live/frame", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

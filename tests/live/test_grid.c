@@ -33,9 +33,8 @@ static const char *row(void)
     return text;
 }
 
-static void text_is_clipped(void **state)
+TEST_WITH(text_is_clipped, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(grid_text(&grid, 0, 1, 5, 0, "abcdefgh"), 5);
     assert_string_equal(row(), " abcd~    ");
     assert_int_equal(grid_text(&grid, 0, 6, 4, 0, "wxyz"), 4);
@@ -49,16 +48,14 @@ static void text_is_clipped(void **state)
     assert_int_equal(grid_text(&grid, 0, 0, -4, 0, "none"), 0);
 }
 
-static void what_a_terminal_obeys_is_never_in_a_cell(void **state)
+TEST_WITH(what_a_terminal_obeys_is_never_in_a_cell, set_up, tear_down)
 {
-    (void)state;
     grid_text(&grid, 0, 0, 10, 0, "a\033[2J\x9b\xc2\x9b\xff");
     assert_string_equal(row(), "a?[2J???  ");
 }
 
-static void glyphs_of_two_columns_are_whole_or_not_there(void **state)
+TEST_WITH(glyphs_of_two_columns_are_whole_or_not_there, set_up, tear_down)
 {
-    (void)state;
     grid_text(&grid, 0, 0, 10, 0, "\xe4\xb8\xad\xe6\x96\x87x");
     assert_string_equal(row(), "w_w_x     ");
     grid_text(&grid, 0, 1, 1, 0, "a");
@@ -71,42 +68,25 @@ static void glyphs_of_two_columns_are_whole_or_not_there(void **state)
     assert_string_equal(row(), " w_ xw_~  ");
 }
 
-static void what_combines_or_turns_text_round_is_left_out(void **state)
+TEST_WITH(what_combines_or_turns_text_round_is_left_out, set_up, tear_down)
 {
-    (void)state;
     grid_text(&grid, 0, 0, 10, 0, "e\xcc\x81\xe2\x80\xaetxt\xd7\x90.");
     assert_string_equal(row(), "etxtg.    ");
 }
 
-static void an_ascii_terminal_gets_ascii(void **state)
+TEST_WITH(an_ascii_terminal_gets_ascii, set_up, tear_down)
 {
-    (void)state;
     grid.is_ascii = true;
     grid_text(&grid, 0, 0, 10, 0, "\xc3\xa9\xe4\xb8\xad.");
     assert_string_equal(row(), "??.       ");
 }
 
-static void text_is_aligned_to_the_right(void **state)
+TEST_WITH(text_is_aligned_to_the_right, set_up, tear_down)
 {
-    (void)state;
     grid_text_right(&grid, 0, 0, 8, STYLE_BOLD, "1.20 GB");
     assert_string_equal(row(), " 1.20 GB  ");
     grid_text_right(&grid, 0, 0, 4, 0, "123456");
     assert_string_equal(row(), "123~0 GB  ");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(text_is_clipped, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            what_a_terminal_obeys_is_never_in_a_cell, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            glyphs_of_two_columns_are_whole_or_not_there, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            what_combines_or_turns_text_round_is_left_out, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_ascii_terminal_gets_ascii, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(text_is_aligned_to_the_right, set_up, tear_down),
-    };
-    return cmocka_run_group_tests_name("live/grid", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

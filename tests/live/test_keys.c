@@ -18,9 +18,8 @@ static void add(const char *text)
     assert_int_equal(keys_add(&keys, text, strlen(text)), strlen(text));
 }
 
-static void sequences_are_keys(void **state)
+TEST_WITH(sequences_are_keys, set_up, NULL)
 {
-    (void)state;
     add("q\033[A\033[B\033OA\033[5~\033[6~\033[H\033[4~\033[1;5C\r\x7f\t\xc3\xa9");
     static const uint32_t wanted[] = {'q', KEY_UP, KEY_DOWN, KEY_UP, KEY_PAGE_UP, KEY_PAGE_DOWN,
         KEY_HOME, KEY_END, KEY_RIGHT, KEY_ENTER, KEY_BACKSPACE, KEY_TAB, 0xE9, KEY_NONE};
@@ -28,9 +27,8 @@ static void sequences_are_keys(void **state)
         assert_int_equal(keys_next(&keys, false), wanted[i]);
 }
 
-static void a_sequence_may_come_in_parts(void **state)
+TEST_WITH(a_sequence_may_come_in_parts, set_up, NULL)
 {
-    (void)state;
     static const char text[] = "\033[1;2A\xe4\xb8\xad";
     for (size_t i = 0; text[i]; i++) {
         keys_add(&keys, &text[i], 1);
@@ -39,9 +37,8 @@ static void a_sequence_may_come_in_parts(void **state)
     }
 }
 
-static void an_escape_alone_is_one_when_nothing_follows(void **state)
+TEST_WITH(an_escape_alone_is_one_when_nothing_follows, set_up, NULL)
 {
-    (void)state;
     add("\033");
     assert_int_equal(keys_next(&keys, false), KEY_NONE);
     assert_int_equal(keys_next(&keys, true), KEY_ESCAPE);
@@ -52,9 +49,8 @@ static void an_escape_alone_is_one_when_nothing_follows(void **state)
     assert_int_equal(keys_next(&keys, false), 'q');
 }
 
-static void answers_of_the_terminal_are_understood(void **state)
+TEST_WITH(answers_of_the_terminal_are_understood, set_up, NULL)
 {
-    (void)state;
     add("\033[?2026;2$y\033[?62;22c\033[?2026;0$y");
     assert_int_equal(keys_next(&keys, false), KEY_HAS_SYNCHRONIZED);
     assert_int_equal(keys_next(&keys, false), KEY_OTHER);
@@ -62,9 +58,8 @@ static void answers_of_the_terminal_are_understood(void **state)
     assert_int_equal(keys_next(&keys, false), KEY_NONE);
 }
 
-static void the_mouse_is_a_key_with_a_place(void **state)
+TEST_WITH(the_mouse_is_a_key_with_a_place, set_up, NULL)
 {
-    (void)state;
     add("\033[<0;12;3M\033[<0;12;3m\033[<64;1;200M\033[<65;1;1M\033[<2;1;1M\033[<0;;M");
     assert_int_equal(keys_next(&keys, false), KEY_CLICK);
     assert_int_equal(keys.column, 11);
@@ -81,9 +76,8 @@ static void the_mouse_is_a_key_with_a_place(void **state)
     assert_int_equal(keys_next(&keys, false), KEY_NONE);
 }
 
-static void rubbish_ends(void **state)
+TEST_WITH(rubbish_ends, set_up, NULL)
 {
-    (void)state;
     for (int first = 0; first < 256; first++) {
         char bytes[64];
         memset(bytes, first, sizeof bytes);
@@ -97,15 +91,4 @@ static void rubbish_ends(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(sequences_are_keys, set_up),
-        cmocka_unit_test_setup(a_sequence_may_come_in_parts, set_up),
-        cmocka_unit_test_setup(an_escape_alone_is_one_when_nothing_follows, set_up),
-        cmocka_unit_test_setup(answers_of_the_terminal_are_understood, set_up),
-        cmocka_unit_test_setup(the_mouse_is_a_key_with_a_place, set_up),
-        cmocka_unit_test_setup(rubbish_ends, set_up),
-    };
-    return cmocka_run_group_tests_name("live/keys", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

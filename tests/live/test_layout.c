@@ -45,9 +45,8 @@ static void check(int columns, int rows, const struct layout_needs *needs)
     assert_true(needs->has_output || layout.output_rows == 0);
 }
 
-static void parts_never_overlap(void **state)
+TEST(parts_never_overlap)
 {
-    (void)state;
     for (int rows = LAYOUT_MIN_ROWS; rows <= 200; rows += rows < 40 ? 1 : 13)
         for (int n = 0; n < 256; n++) {
             struct layout_needs needs = {.figures = 2 + n % 4,
@@ -63,9 +62,8 @@ static void parts_never_overlap(void **state)
         }
 }
 
-static void a_small_terminal_has_what_matters(void **state)
+TEST(a_small_terminal_has_what_matters)
 {
-    (void)state;
     struct layout_needs needs = {.figures = 3, .gpus = 1, .has_output = true};
     struct layout layout = layout_make(40, 10, &needs);
     assert_true(layout.figures >= 2 && layout.table_rows >= 3 && layout.output_rows == 1);
@@ -73,9 +71,8 @@ static void a_small_terminal_has_what_matters(void **state)
     assert_true(layout_make(80, 4, &needs).is_too_small);
 }
 
-static void output_takes_half_of_the_rest_once_there_is_some(void **state)
+TEST(output_takes_half_of_the_rest_once_there_is_some)
 {
-    (void)state;
     struct layout_needs needs = {.figures = 3, .has_output = true, .output_is_empty = true};
     struct layout silent = layout_make(80, 40, &needs);
     assert_int_equal(silent.output_rows, 1);
@@ -92,9 +89,8 @@ static void output_takes_half_of_the_rest_once_there_is_some(void **state)
     assert_in_range(layout.output_rows - layout.table_rows + 3, 0, 3);
 }
 
-static void columns_fit_every_width(void **state)
+TEST(columns_fit_every_width)
 {
-    (void)state;
     for (int columns = LAYOUT_MIN_COLUMNS; columns <= 300; columns++) {
         for (int gpus = 0; gpus < 2; gpus++) {
             struct layout_table table = layout_make_table(columns, gpus, columns & 1);
@@ -115,13 +111,4 @@ static void columns_fit_every_width(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_never_overlap),
-        cmocka_unit_test(a_small_terminal_has_what_matters),
-        cmocka_unit_test(output_takes_half_of_the_rest_once_there_is_some),
-        cmocka_unit_test(columns_fit_every_width),
-    };
-    return cmocka_run_group_tests_name("live/layout", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

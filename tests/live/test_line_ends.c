@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-static void returns_before_line_ends_are_taken_off(void **state)
+TEST(returns_before_line_ends_are_taken_off)
 {
-    (void)state;
     struct termios settings = {.c_oflag = OPOST | ONLCR};
     const char text[] = "a\r\nb\r\r\n 10%\r 20%\r\n\r";
     char out[sizeof text + 1];
@@ -22,9 +21,8 @@ static void returns_before_line_ends_are_taken_off(void **state)
     }
 }
 
-static void a_terminal_that_adds_none_gets_all(void **state)
+TEST(a_terminal_that_adds_none_gets_all)
 {
-    (void)state;
     struct termios settings = {.c_oflag = 0};
     struct line_ends ends = line_ends_of(&settings);
     char out[16];
@@ -32,11 +30,4 @@ static void a_terminal_that_adds_none_gets_all(void **state)
     assert_memory_equal(out, "a\r\n\r", 4);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(returns_before_line_ends_are_taken_off),
-        cmocka_unit_test(a_terminal_that_adds_none_gets_all),
-    };
-    return cmocka_run_group_tests_name("live/line_ends", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

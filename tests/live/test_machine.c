@@ -6,9 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-static void partitions_and_devices_of_others_count_once(void **state)
+TEST(partitions_and_devices_of_others_count_once)
 {
-    (void)state;
     static const char text[] = "   7       0 loop0 5 0 1000 0 0 0 1000 0 0 0 0\n"
                                " 259       0 nvme0n1 10 0 100 1 20 0 200 2 0 3 4 0 0 0 0\n"
                                " 259       1 nvme0n1p1 10 0 90 1 20 0 190 2 0 3 4\n"
@@ -20,9 +19,8 @@ static void partitions_and_devices_of_others_count_once(void **state)
     assert_int_equal(machine_parse_disks(""), 0);
 }
 
-static void interfaces_inside_of_the_machine_do_not_count(void **state)
+TEST(interfaces_inside_of_the_machine_do_not_count)
 {
-    (void)state;
     static const char text[] =
         "Inter-|   Receive                            |  Transmit\n"
         " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets\n"
@@ -34,17 +32,15 @@ static void interfaces_inside_of_the_machine_do_not_count(void **state)
     assert_int_equal(machine_parse_network(text), 315);
 }
 
-static void pressure_is_that_of_the_last_ten_seconds(void **state)
+TEST(pressure_is_that_of_the_last_ten_seconds)
 {
-    (void)state;
     assert_true(machine_parse_pressure("some avg10=12.50 avg60=1.00 avg300=0 total=7\n") == 12.5);
     assert_true(isnan(machine_parse_pressure("")));
     assert_true(isnan(machine_parse_pressure("full avg10=1")));
 }
 
-static void without_files_nothing_is_known(void **state)
+TEST(without_files_nothing_is_known)
 {
-    (void)state;
     struct machine machine = {.procfs = "/nonexistent"};
     machine_read(&machine, 1);
     machine_read(&machine, 2);
@@ -54,9 +50,8 @@ static void without_files_nothing_is_known(void **state)
     machine_finish(&machine);
 }
 
-static void this_machine_has_cores_and_rates_from_the_second_reading_on(void **state)
+TEST(this_machine_has_cores_and_rates_from_the_second_reading_on)
 {
-    (void)state;
     struct machine machine = {.procfs = "/proc"};
     machine_read(&machine, 1);
     assert_true(machine.n_cores >= 1 && isnan(machine.core_percents[0]));
@@ -69,9 +64,8 @@ static void this_machine_has_cores_and_rates_from_the_second_reading_on(void **s
 }
 
 /* What came since boot is not what came since a reading that failed. */
-static void a_file_that_cannot_be_read_once_makes_no_peak(void **state)
+TEST(a_file_that_cannot_be_read_once_makes_no_peak)
 {
-    (void)state;
     struct machine machine = {.procfs = "/proc"};
     machine_read(&machine, 1);
     machine.procfs = "/nonexistent";
@@ -84,9 +78,8 @@ static void a_file_that_cannot_be_read_once_makes_no_peak(void **state)
     machine_finish(&machine);
 }
 
-static void commands_have_no_folders_and_show_on_one_line(void **state)
+TEST(commands_have_no_folders_and_show_on_one_line)
 {
-    (void)state;
     static const char *const lines[][2] = {
         {"/usr/bin/python3.11 -u /home/a b/train.py --x /d/e",
             "python3.11 -u a b/train.py --x /d/e"},
@@ -107,16 +100,4 @@ static void commands_have_no_folders_and_show_on_one_line(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(partitions_and_devices_of_others_count_once),
-        cmocka_unit_test(interfaces_inside_of_the_machine_do_not_count),
-        cmocka_unit_test(pressure_is_that_of_the_last_ten_seconds),
-        cmocka_unit_test(without_files_nothing_is_known),
-        cmocka_unit_test(this_machine_has_cores_and_rates_from_the_second_reading_on),
-        cmocka_unit_test(a_file_that_cannot_be_read_once_makes_no_peak),
-        cmocka_unit_test(commands_have_no_folders_and_show_on_one_line),
-    };
-    return cmocka_run_group_tests_name("live/machine", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -65,9 +65,10 @@ static void a_family(void)
     add(5, 3, "last", 0);
 }
 
-static void a_tree_is_sorted_by_what_subtrees_use(void **state)
+#define WITH_ROWS(name) TEST_WITH(name, set_up, tear_down)
+
+WITH_ROWS(a_tree_is_sorted_by_what_subtrees_use)
 {
-    (void)state;
     a_family();
     rows.is_tree = true;
     assert_true(process_rows_take(&rows, &snapshot, 1));
@@ -86,9 +87,8 @@ static void a_tree_is_sorted_by_what_subtrees_use(void **state)
     assert_rows("2 3 5 1 4");
 }
 
-static void kernel_threads_are_one_row_until_it_is_unfolded(void **state)
+WITH_ROWS(kernel_threads_are_one_row_until_it_is_unfolded)
 {
-    (void)state;
     a_family();
     processes[1].parent = 999; /* pid 2 with a parent is not a kernel thread */
     assert_true(process_rows_take(&rows, &snapshot, 1));
@@ -121,9 +121,8 @@ static void kernel_threads_are_one_row_until_it_is_unfolded(void **state)
     assert_rows("2 1");
 }
 
-static void a_folded_process_has_the_figures_of_its_subtree(void **state)
+WITH_ROWS(a_folded_process_has_the_figures_of_its_subtree)
 {
-    (void)state;
     a_family();
     rows.is_tree = true;
     process_rows_take(&rows, &snapshot, 1);
@@ -146,9 +145,8 @@ static void a_folded_process_has_the_figures_of_its_subtree(void **state)
     assert_rows("1 -2 --3 ---5 -4");
 }
 
-static void a_filter_keeps_ancestors(void **state)
+WITH_ROWS(a_filter_keeps_ancestors)
 {
-    (void)state;
     a_family();
     rows.is_tree = true;
     snprintf(rows.filter, sizeof rows.filter, "GRAND");
@@ -164,9 +162,8 @@ static void a_filter_keeps_ancestors(void **state)
     process_rows_move(&rows, 1);
 }
 
-static void the_selection_stays_with_its_process(void **state)
+WITH_ROWS(the_selection_stays_with_its_process)
 {
-    (void)state;
     a_family();
     process_rows_take(&rows, &snapshot, 1);
     process_rows_move(&rows, 1);
@@ -186,9 +183,8 @@ static void the_selection_stays_with_its_process(void **state)
     assert_null(process_rows_selected(&rows));
 }
 
-static void rows_do_not_jump_for_one_busy_moment(void **state)
+WITH_ROWS(rows_do_not_jump_for_one_busy_moment)
 {
-    (void)state;
     add(1, 0, "steady", 50);
     add(2, 0, "nervous", 0);
     for (int i = 0; i < 10; i++)
@@ -202,9 +198,8 @@ static void rows_do_not_jump_for_one_busy_moment(void **state)
     assert_rows("2 1");
 }
 
-static void parents_in_a_circle_are_all_listed(void **state)
+WITH_ROWS(parents_in_a_circle_are_all_listed)
 {
-    (void)state;
     add(1, 2, "a", 1);
     add(2, 3, "b", 2);
     add(3, 1, "c", 3);
@@ -215,9 +210,8 @@ static void parents_in_a_circle_are_all_listed(void **state)
     assert_int_equal(rows.count, 5);
 }
 
-static void many_processes_in_one_line_or_row(void **state)
+WITH_ROWS(many_processes_in_one_line_or_row)
 {
-    (void)state;
     for (int i = 0; i < 4000; i++)
         add(i + 1, i, "chain", 1);
     rows.is_tree = true;
@@ -243,9 +237,8 @@ static char *read_command(void *user, const struct gput_snapshot_process *proces
     return strdup(text);
 }
 
-static void command_lines_are_read_until_twice_the_same_and_after_execve(void **state)
+WITH_ROWS(command_lines_are_read_until_twice_the_same_and_after_execve)
 {
-    (void)state;
     a_family();
     rows.read_command = read_command;
     reads = 0;
@@ -266,20 +259,4 @@ static void command_lines_are_read_until_twice_the_same_and_after_execve(void **
     assert_string_equal(process_rows_command(&rows, &rows.rows[0]), "new --option");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_tree_is_sorted_by_what_subtrees_use),
-        TEST(kernel_threads_are_one_row_until_it_is_unfolded),
-        TEST(a_folded_process_has_the_figures_of_its_subtree),
-        TEST(a_filter_keeps_ancestors),
-        TEST(the_selection_stays_with_its_process),
-        TEST(rows_do_not_jump_for_one_busy_moment),
-        TEST(parents_in_a_circle_are_all_listed),
-        TEST(many_processes_in_one_line_or_row),
-        TEST(command_lines_are_read_until_twice_the_same_and_after_execve),
-    };
-    return cmocka_run_group_tests_name("live/process_rows", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -29,9 +29,8 @@ static struct rank_row read_page(const char *text)
     return row;
 }
 
-static void a_page_has_the_figures_of_a_rank(void **state)
+TEST(a_page_has_the_figures_of_a_rank)
 {
-    (void)state;
     struct rank_row row = read_page(page);
     assert_string_equal(row.name, "n1:9000");
     assert_string_equal(row.machine, "n1");
@@ -42,9 +41,8 @@ static void a_page_has_the_figures_of_a_rank(void **state)
     assert_true(row.wall_seconds == 10);
 }
 
-static void a_limit_of_a_page_comes_before_what_the_machine_has(void **state)
+TEST(a_limit_of_a_page_comes_before_what_the_machine_has)
 {
-    (void)state;
     struct rank_row row = read_page("gputracker_allowed_cores 2.0\n"
                                     "gputracker_allowed_memory_bytes 3e9\n"
                                     "gputracker_system_cores 8.0\n"
@@ -52,18 +50,16 @@ static void a_limit_of_a_page_comes_before_what_the_machine_has(void **state)
     assert_true(row.allowed_cores == 2 && row.machine_cores == 8 && row.capacity_bytes == 3e9);
 }
 
-static void a_page_of_a_machine_has_its_figures(void **state)
+TEST(a_page_of_a_machine_has_its_figures)
 {
-    (void)state;
     struct rank_row row = read_page("gputracker_system_memory_used_bytes 4e9\n"
                                     "gputracker_system_cpu_seconds_total 70\n");
     assert_true(row.ram_bytes == 4e9 && row.cpu_seconds == 70);
     assert_true(isnan(row.waited.computing) && isnan(row.seconds) && isnan(row.gpu_percent));
 }
 
-static void other_pages_are_refused(void **state)
+TEST(other_pages_are_refused)
 {
-    (void)state;
     struct rank_row row = {.name = "x"};
     assert_false(rank_parse_page("<html>\n</html>\n", &row));
     assert_false(rank_parse_page("", &row));
@@ -71,9 +67,8 @@ static void other_pages_are_refused(void **state)
     assert_true(isnan(row.seconds));
 }
 
-static void rates_are_of_the_time_since_the_reading_before(void **state)
+TEST(rates_are_of_the_time_since_the_reading_before)
 {
-    (void)state;
     struct rank_row none = {.seconds = NAN, .shares = {NAN, NAN, NAN}}, row = read_page(page), next;
     strcpy(none.pid, row.pid);
     rank_compare(&none, &row);
@@ -112,9 +107,8 @@ static struct rank_row rank(const char *name, enum rank_state state, double cpu_
     return row;
 }
 
-static void the_worst_come_first_with_their_reason(void **state)
+TEST(the_worst_come_first_with_their_reason)
 {
-    (void)state;
     struct rank_row rows[] = {rank("10", RANK_RUNS, 0.1), rank("9", RANK_RUNS, 0.1),
         rank("7", RANK_RUNS, 0.7), rank("2", RANK_FAILED, 0.1), rank("4", RANK_SILENT, 0.9),
         rank("1", RANK_ENDED, 0.1)};
@@ -136,9 +130,8 @@ static void the_worst_come_first_with_their_reason(void **state)
     ranks_judge(NULL, 0);
 }
 
-static void what_is_no_place_is_refused(void **state)
+TEST(what_is_no_place_is_refused)
 {
-    (void)state;
     static const char *const wrong[] = {"nonsense", "host:", ":90", "host:12x", "127.0.0.1:1,,b:2"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct gput_error error;
@@ -149,16 +142,4 @@ static void what_is_no_place_is_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_page_has_the_figures_of_a_rank),
-        cmocka_unit_test(a_limit_of_a_page_comes_before_what_the_machine_has),
-        cmocka_unit_test(a_page_of_a_machine_has_its_figures),
-        cmocka_unit_test(other_pages_are_refused),
-        cmocka_unit_test(rates_are_of_the_time_since_the_reading_before),
-        cmocka_unit_test(the_worst_come_first_with_their_reason),
-        cmocka_unit_test(what_is_no_place_is_refused),
-    };
-    return cmocka_run_group_tests_name("live/ranks", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

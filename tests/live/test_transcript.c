@@ -50,9 +50,10 @@ static void assert_lines(const char *wanted)
     grid_finish(&grid);
 }
 
-static void lines_are_kept_with_the_last_at_the_bottom(void **state)
+#define WITH_TRANSCRIPT(name) TEST_WITH(name, set_up, tear_down)
+
+WITH_TRANSCRIPT(lines_are_kept_with_the_last_at_the_bottom)
 {
-    (void)state;
     assert_lines("/");
     add("one\r\ntwo\r\nthr");
     assert_lines("one/two/thr");
@@ -61,32 +62,28 @@ static void lines_are_kept_with_the_last_at_the_bottom(void **state)
     assert_lines("one/two/three//");
 }
 
-static void a_progress_bar_stays_one_line(void **state)
+WITH_TRANSCRIPT(a_progress_bar_stays_one_line)
 {
-    (void)state;
     add("start\r\n 10%\r 20%\r100%\r");
     assert_lines("start/100%");
     add("\033[Kdone\b\b\b\bD\r\n");
     assert_lines("start/Done");
 }
 
-static void several_bars_are_drawn_over(void **state)
+WITH_TRANSCRIPT(several_bars_are_drawn_over)
 {
-    (void)state;
     add("a 1\r\nb 1\r\n\033[2Aa 2\r\nb 2\r\n\033[2A\033[2Ka 3\033[1Bx\r\n");
     assert_lines("a 3/b 2x");
 }
 
-static void styles_titles_and_others_are_skipped(void **state)
+WITH_TRANSCRIPT(styles_titles_and_others_are_skipped)
 {
-    (void)state;
     add("\033[1;31mred\033[0m \033]0;title\atext\033P1$r\033\\ \033(B.\033[?25l\033[6n\033[2Jx");
     assert_lines("red text .x");
 }
 
-static void what_is_on_the_alternate_screen_is_skipped(void **state)
+WITH_TRANSCRIPT(what_is_on_the_alternate_screen_is_skipped)
 {
-    (void)state;
     add("one\r\n\033[?1049h\033[2Jfull\r\nscreen\033[1A\033[31m");
     assert_true(transcript.is_alternate);
     assert_lines("one");
@@ -110,9 +107,8 @@ static void assert_style(const char *text, unsigned style)
     grid_finish(&grid);
 }
 
-static void colours_of_letters_are_kept(void **state)
+WITH_TRANSCRIPT(colours_of_letters_are_kept)
 {
-    (void)state;
     assert_style("x", STYLE_PLAIN);
     assert_style("\033[31mx", STYLE_RED);
     assert_style("\033[1;32mx", STYLE_BOLD | STYLE_GREEN);
@@ -129,9 +125,8 @@ static void colours_of_letters_are_kept(void **state)
     assert_style("\033[30mx\033[97mx", STYLE_PLAIN);
 }
 
-static void characters_may_come_in_parts(void **state)
+WITH_TRANSCRIPT(characters_may_come_in_parts)
 {
-    (void)state;
     const char text[] = "a\xe4\xb8\xad"
                         "b\xf0\x9f\x98\x80\xc3\xa9\xff"
                         "c";
@@ -140,9 +135,8 @@ static void characters_may_come_in_parts(void **state)
     assert_lines("a#b##?c");
 }
 
-static void much_output_leaves_the_last_lines(void **state)
+WITH_TRANSCRIPT(much_output_leaves_the_last_lines)
 {
-    (void)state;
     char line[64];
     for (int i = 0; i < 1000; i++) {
         snprintf(line, sizeof line, "line %d\r\n", i);
@@ -153,9 +147,8 @@ static void much_output_leaves_the_last_lines(void **state)
     assert_lines("line 997/line 998/line 999");
 }
 
-static void earlier_lines_and_long_ones_are_drawn(void **state)
+WITH_TRANSCRIPT(earlier_lines_and_long_ones_are_drawn)
 {
-    (void)state;
     struct grid grid = {0};
     assert_true(grid_resize(&grid, 4, 2));
     add("one\r\nabcd\r\nabcde\r\nabc\xe4\xb8\xad\r\nlast\r\n");
@@ -175,9 +168,8 @@ static void earlier_lines_and_long_ones_are_drawn(void **state)
     grid_finish(&grid);
 }
 
-static void what_shows_nothing_is_empty(void **state)
+WITH_TRANSCRIPT(what_shows_nothing_is_empty)
 {
-    (void)state;
     assert_true(transcript_is_empty(&transcript));
     add("\033[2K\r");
     assert_true(transcript_is_empty(&transcript));
@@ -187,9 +179,8 @@ static void what_shows_nothing_is_empty(void **state)
     assert_false(transcript_is_empty(&transcript));
 }
 
-static void any_bytes_are_harmless(void **state)
+WITH_TRANSCRIPT(any_bytes_are_harmless)
 {
-    (void)state;
     srand(2);
     for (int i = 0; i < 200000; i++) {
         static const char often[] = "\033[\r\n;AKG1\t\b";
@@ -206,22 +197,4 @@ static void any_bytes_are_harmless(void **state)
     grid_finish(&grid);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(lines_are_kept_with_the_last_at_the_bottom),
-        TEST(a_progress_bar_stays_one_line),
-        TEST(several_bars_are_drawn_over),
-        TEST(styles_titles_and_others_are_skipped),
-        TEST(what_is_on_the_alternate_screen_is_skipped),
-        TEST(colours_of_letters_are_kept),
-        TEST(characters_may_come_in_parts),
-        TEST(much_output_leaves_the_last_lines),
-        TEST(earlier_lines_and_long_ones_are_drawn),
-        TEST(what_shows_nothing_is_empty),
-        TEST(any_bytes_are_harmless),
-    };
-    return cmocka_run_group_tests_name("live/transcript", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -102,9 +102,10 @@ static bool shows(const char *text)
     return false;
 }
 
-static void figures_have_now_and_peak(void **state)
+#define WITH_VIEW(name) TEST_WITH(name, set_up, tear_down)
+
+WITH_VIEW(figures_have_now_and_peak)
 {
-    (void)state;
     assert_true(shows("CPU           2.50"));
     assert_true(shows("of 8 cores"));
     assert_true(shows("RAM        1.00 GB   5.00 GB"));
@@ -117,9 +118,8 @@ static void figures_have_now_and_peak(void **state)
     assert_true(shows("train.py --epochs 3"));
 }
 
-static void without_a_share_the_power_is_the_machines(void **state)
+WITH_VIEW(without_a_share_the_power_is_the_machines)
 {
-    (void)state;
     view.figures.knows_share = false;
     snapshot.watts = NAN;
     snapshot.machine_watts = 222;
@@ -144,9 +144,8 @@ static uint32_t last_of_curve(int figure)
     return grid.cells[row * grid.columns + at.curve + at.curve_columns - 1].code;
 }
 
-static void a_full_curve_and_bar_are_all_there_is(void **state)
+WITH_VIEW(a_full_curve_and_bar_are_all_there_is)
 {
-    (void)state;
     results.max = snapshot.sample.values[GPUT_CPU_COMBINED_SUM] = 800;
     take(2);
     assert_int_equal(last_of_curve(FIGURE_CPU), view.layout.figure_rows > 1 ? 0x2588 : 0x2587);
@@ -164,9 +163,8 @@ static void a_full_curve_and_bar_are_all_there_is(void **state)
     assert_int_equal(last_of_curve(FIGURE_RAM), 0x2587);
 }
 
-static void the_card_says_how_hot_and_fast_it_is_and_what_slows_it(void **state)
+WITH_VIEW(the_card_says_how_hot_and_fast_it_is_and_what_slows_it)
 {
-    (void)state;
     gpus[0].power_limit_watts = 700;
     gpus[0].temperature_celsius = 64;
     gpus[0].slowdown_celsius = 90;
@@ -178,9 +176,8 @@ static void the_card_says_how_hot_and_fast_it_is_and_what_slows_it(void **state)
     assert_true(shows("  345 W  NVIDIA H200"));
 }
 
-static void what_the_machine_does_is_next_to_the_rest_or_in_one_line(void **state)
+WITH_VIEW(what_the_machine_does_is_next_to_the_rest_or_in_one_line)
 {
-    (void)state;
     double cores[] = {0, 100};
     machine = (struct machine){.core_percents = cores,
         .n_cores = 2,
@@ -220,9 +217,8 @@ static void what_the_machine_does_is_next_to_the_rest_or_in_one_line(void **stat
     machine = (struct machine)UNKNOWN;
 }
 
-static void what_processes_do_is_a_bar_and_words(void **state)
+WITH_VIEW(what_processes_do_is_a_bar_and_words)
 {
-    (void)state;
     assert_false(shows("asleep"));
     for (int i = 0; i < 500; i++)
         processes[i].computing_seconds = processes[i].cpu_wait_seconds =
@@ -247,9 +243,8 @@ static void what_processes_do_is_a_bar_and_words(void **state)
     processes[0].activity = NULL;
 }
 
-static void one_can_look_back_and_go_on(void **state)
+WITH_VIEW(one_can_look_back_and_go_on)
 {
-    (void)state;
     for (int i = 2; i <= 100; i++) {
         snapshot.sample.values[GPUT_CPU_COMBINED_SUM] = 10 * i;
         take(i);
@@ -281,9 +276,8 @@ static void one_can_look_back_and_go_on(void **state)
     assert_true(shows("  2 min 10 s"));
 }
 
-static void the_mouse_selects_sorts_scrolls_and_presses_keys(void **state)
+WITH_VIEW(the_mouse_selects_sorts_scrolls_and_presses_keys)
 {
-    (void)state;
     view_draw(&view, &grid);
     int table = view.layout.table_row;
     view_key(&view, KEY_CLICK, table + 3, 10);
@@ -308,9 +302,8 @@ static void the_mouse_selects_sorts_scrolls_and_presses_keys(void **state)
     assert_int_equal(view_key(&view, KEY_CLICK, 500, 500), VIEW_NOTHING);
 }
 
-static void each_gpu_says_who_uses_it(void **state)
+WITH_VIEW(each_gpu_says_who_uses_it)
 {
-    (void)state;
     static struct gput_snapshot_gpu_user users[3][2] = {
         {{100, 8e9}, {101, 2.5e9}}, {{0}}, {{103, NAN}}};
     strcpy(processes[1].name, "worker");
@@ -325,9 +318,8 @@ static void each_gpu_says_who_uses_it(void **state)
     snapshot.users = NULL;
 }
 
-static void what_is_not_known_is_a_dash(void **state)
+WITH_VIEW(what_is_not_known_is_a_dash)
 {
-    (void)state;
     snapshot.sample.values[GPUT_CPU_COMBINED_SUM] = NAN;
     processes[0].cpu_percent = NAN;
     take(2);
@@ -335,9 +327,8 @@ static void what_is_not_known_is_a_dash(void **state)
 }
 
 /* Whatever the size and the names: cells are glyphs, and wide ones are whole. */
-static void every_size_is_drawn_harmlessly(void **state)
+WITH_VIEW(every_size_is_drawn_harmlessly)
 {
-    (void)state;
     static struct open_block block = {.name = "\033[31mevil", .process_id = 7, .calls = 1};
     static const struct open_blocks blocks = {.blocks = &block, .count = 1};
     struct transcript transcript;
@@ -364,9 +355,8 @@ static void every_size_is_drawn_harmlessly(void **state)
     transcript_finish(&transcript);
 }
 
-static void keys_sort_filter_and_fold(void **state)
+WITH_VIEW(keys_sort_filter_and_fold)
 {
-    (void)state;
     assert_true(shows("sort: CPU"));
     view_key(&view, 's', 0, 0);
     assert_true(shows("sort: RAM"));
@@ -394,9 +384,8 @@ static void keys_sort_filter_and_fold(void **state)
     assert_int_equal(view_key(&view, 'q', 0, 0), VIEW_CLOSE);
 }
 
-static void help_has_pages_where_it_is_higher_than_the_screen(void **state)
+WITH_VIEW(help_has_pages_where_it_is_higher_than_the_screen)
 {
-    (void)state;
     static const char *const all[] = {"q ", "select a process", "sort by next, by previous",
         "fold or unfold a process", "signal a selected process", "hold the view; go on", "Ctrl-L",
         "a folded one: that or more", "not known"};
@@ -420,9 +409,8 @@ static void help_has_pages_where_it_is_higher_than_the_screen(void **state)
     assert_true(shows("sort: CPU"));
 }
 
-static void a_deep_tree_has_branches_in_a_narrow_column(void **state)
+WITH_VIEW(a_deep_tree_has_branches_in_a_narrow_column)
 {
-    (void)state;
     for (int i = 0; i < 500; i++)
         processes[i].parent = 99 + i;
     view.processes.is_tree = true;
@@ -438,9 +426,8 @@ static void a_deep_tree_has_branches_in_a_narrow_column(void **state)
     assert_true(found);
 }
 
-static void a_signal_needs_a_selection_and_a_yes(void **state)
+WITH_VIEW(a_signal_needs_a_selection_and_a_yes)
 {
-    (void)state;
     assert_int_equal(view_key(&view, 'K', 0, 0), VIEW_NOTHING);
     assert_true(shows("Select a process first"));
     view_key(&view, KEY_DOWN, 0, 0);
@@ -463,9 +450,8 @@ static void a_signal_needs_a_selection_and_a_yes(void **state)
     assert_int_equal(view.signal_number, SIGKILL);
 }
 
-static void the_selection_is_always_in_view(void **state)
+WITH_VIEW(the_selection_is_always_in_view)
 {
-    (void)state;
     static const uint32_t keys[] = {
         KEY_END, KEY_UP, KEY_PAGE_UP, KEY_HOME, KEY_PAGE_DOWN, KEY_DOWN, KEY_END};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
@@ -483,9 +469,8 @@ static void the_selection_is_always_in_view(void **state)
     assert_null(process_rows_selected(&view.processes));
 }
 
-static void large_output_is_scrolled_and_stays_there(void **state)
+WITH_VIEW(large_output_is_scrolled_and_stays_there)
 {
-    (void)state;
     struct transcript transcript;
     assert_true(transcript_init(&transcript));
     view.output = &transcript;
@@ -517,9 +502,8 @@ static void large_output_is_scrolled_and_stays_there(void **state)
     view.output = NULL;
 }
 
-static void a_line_is_typed_for_the_command(void **state)
+WITH_VIEW(a_line_is_typed_for_the_command)
 {
-    (void)state;
     view_key(&view, 'i', 0, 0); /* its input is not this terminal */
     assert_int_equal(view.mode, VIEW_NORMAL);
     view.takes_input = true;
@@ -532,29 +516,4 @@ static void a_line_is_typed_for_the_command(void **state)
     assert_string_equal(view.input, "q\xc3\xa9");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(figures_have_now_and_peak),
-        TEST(without_a_share_the_power_is_the_machines),
-        TEST(a_full_curve_and_bar_are_all_there_is),
-        TEST(the_card_says_how_hot_and_fast_it_is_and_what_slows_it),
-        TEST(what_the_machine_does_is_next_to_the_rest_or_in_one_line),
-        TEST(what_processes_do_is_a_bar_and_words),
-        TEST(one_can_look_back_and_go_on),
-        TEST(the_mouse_selects_sorts_scrolls_and_presses_keys),
-        TEST(each_gpu_says_who_uses_it),
-        TEST(what_is_not_known_is_a_dash),
-        TEST(every_size_is_drawn_harmlessly),
-        TEST(keys_sort_filter_and_fold),
-        TEST(help_has_pages_where_it_is_higher_than_the_screen),
-        TEST(a_deep_tree_has_branches_in_a_narrow_column),
-        TEST(a_signal_needs_a_selection_and_a_yes),
-        TEST(the_selection_is_always_in_view),
-        TEST(large_output_is_scrolled_and_stays_there),
-        TEST(a_line_is_typed_for_the_command),
-    };
-    return cmocka_run_group_tests_name("live/view", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

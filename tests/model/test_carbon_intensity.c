@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-static void a_country_is_found_by_either_code(void **state)
+TEST(a_country_is_found_by_either_code)
 {
-    (void)state;
     static const char *const codes[] = {"FR", "FRA", "fr", "Fra"};
     for (size_t i = 0; i < 4; i++) {
         const struct gput_carbon_intensity *intensity;
@@ -18,9 +17,8 @@ static void a_country_is_found_by_either_code(void **state)
     assert_non_null(strstr(gput_carbon_intensity_source(), "codecarbon "));
 }
 
-static void every_figure_is_plausible(void **state)
+TEST(every_figure_is_plausible)
 {
-    (void)state;
     size_t count = 0;
     for (char a = 'A'; a <= 'Z'; a++) {
         for (char b = 'A'; b <= 'Z'; b++) {
@@ -41,9 +39,8 @@ static void every_figure_is_plausible(void **state)
     assert_true(count > 200);
 }
 
-static void an_unknown_country_is_named(void **state)
+TEST(an_unknown_country_is_named)
 {
-    (void)state;
     const struct gput_carbon_intensity *intensity;
     struct gput_error error;
     static const char *const unknown[] = {"", "F", "XX", "France", "-5"};
@@ -57,12 +54,4 @@ static void an_unknown_country_is_named(void **state)
                                        "CO2 for a kWh.");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_country_is_found_by_either_code),
-        cmocka_unit_test(every_figure_is_plausible),
-        cmocka_unit_test(an_unknown_country_is_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

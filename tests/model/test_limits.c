@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-static void reads_sizes_in_powers_of_1000_and_1024(void **state)
+TEST(reads_sizes_in_powers_of_1000_and_1024)
 {
-    (void)state;
     struct gput_limits limits = gput_limits_default();
     assert_int_equal(gput_limits_parse("ram=8GB", &limits, NULL), GPUT_OK);
     assert_true(limits.values[GPUT_LIMIT_RAM] == 8e9);
@@ -20,9 +19,8 @@ static void reads_sizes_in_powers_of_1000_and_1024(void **state)
     assert_true(limits.values[GPUT_LIMIT_GPU_RAM] == 123);
 }
 
-static void reads_times(void **state)
+TEST(reads_times)
 {
-    (void)state;
     struct gput_limits limits = gput_limits_default();
     assert_int_equal(gput_limits_parse("seconds=90", &limits, NULL), GPUT_OK);
     assert_true(limits.values[GPUT_LIMIT_SECONDS] == 90);
@@ -30,9 +28,8 @@ static void reads_times(void **state)
     assert_true(limits.values[GPUT_LIMIT_CPU_SECONDS] == 7200);
 }
 
-static void refuses_other_texts_and_names_the_valid_units(void **state)
+TEST(refuses_other_texts_and_names_the_valid_units)
 {
-    (void)state;
     static const char *const wrong[] = {"", "ram", "ram=", "ram=much", "ram=-1GB", "ram=0",
         "ram=1s", "seconds=1GB", "seconds=nan", "ram=inf", "disk=1GB", "ra=1GB", "ram=8GBs"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -45,12 +42,4 @@ static void refuses_other_texts_and_names_the_valid_units(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_sizes_in_powers_of_1000_and_1024),
-        cmocka_unit_test(reads_times),
-        cmocka_unit_test(refuses_other_texts_and_names_the_valid_units),
-    };
-    return cmocka_run_group_tests_name("model/limits", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

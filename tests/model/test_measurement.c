@@ -9,9 +9,8 @@
 
 #include <string.h>
 
-static void every_row_is_whole_and_found_by_its_name(void **state)
+TEST(every_row_is_whole_and_found_by_its_name)
 {
-    (void)state;
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         const struct gput_measurement *row = gput_measurement((enum gput_measurement_id)i);
         assert_int_equal(row->id, i);
@@ -27,9 +26,8 @@ static void every_row_is_whole_and_found_by_its_name(void **state)
 #define TIMESTAMP() "timestamp",
 
 /* Other programs read them by name and position: more may only follow. */
-static void columns_of_tracking_files_keep_their_places(void **state)
+TEST(columns_of_tracking_files_keep_their_places)
 {
-    (void)state;
     static const char columns[] =
         "main_ram,descendants_ram,combined_ram,system_ram,main_gpu_ram,descendants_gpu_ram,"
         "combined_gpu_ram,system_gpu_ram,gpu_sum_utilization_percent,"
@@ -48,9 +46,8 @@ static void columns_of_tracking_files_keep_their_places(void **state)
     assert_memory_equal(names, columns, strlen(columns));
 }
 
-static void no_measurement_has_two_columns(void **state)
+TEST(no_measurement_has_two_columns)
 {
-    (void)state;
     bool has[GPUT_MEASUREMENT_COUNT] = {false};
     for (size_t i = 0; i < TRACKED_MEASUREMENTS; i++) {
         assert_false(has[tracked_measurements[i]]);
@@ -58,9 +55,8 @@ static void no_measurement_has_two_columns(void **state)
     }
 }
 
-static void a_name_says_what_kind_of_number_it_is(void **state)
+TEST(a_name_says_what_kind_of_number_it_is)
 {
-    (void)state;
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         const struct gput_measurement *row = gput_measurement((enum gput_measurement_id)i);
         enum gput_quantity quantity = GPUT_QUANTITY_COUNT;
@@ -78,9 +74,8 @@ static void a_name_says_what_kind_of_number_it_is(void **state)
 }
 
 /* It was built with a newer version. */
-static void a_program_may_ask_for_what_is_not_there(void **state)
+TEST(a_program_may_ask_for_what_is_not_there)
 {
-    (void)state;
     assert_null(gput_measurement(GPUT_MEASUREMENT_COUNT));
     assert_null(gput_limit_kind_name(GPUT_LIMIT_KIND_COUNT));
     assert_null(gput_energy_figure_name(GPUT_ENERGY_FIGURE_COUNT));
@@ -88,14 +83,4 @@ static void a_program_may_ask_for_what_is_not_there(void **state)
     assert_null(gput_results_column(gput_results_column_count()));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_is_whole_and_found_by_its_name),
-        cmocka_unit_test(columns_of_tracking_files_keep_their_places),
-        cmocka_unit_test(no_measurement_has_two_columns),
-        cmocka_unit_test(a_program_may_ask_for_what_is_not_there),
-        cmocka_unit_test(a_name_says_what_kind_of_number_it_is),
-    };
-    return cmocka_run_group_tests_name("model/measurement", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -7,9 +7,8 @@
 #define MEBIBYTE 1048576.0
 #define GIBIBYTE (1024 * MEBIBYTE)
 
-static void what_is_asked_for_has_a_margin_and_is_rounded_up(void **state)
+TEST(what_is_asked_for_has_a_margin_and_is_rounded_up)
 {
-    (void)state;
     assert_true(request_ram_bytes(8 * GIBIBYTE) == 10 * GIBIBYTE);
     assert_true(request_ram_bytes(GIBIBYTE) == 1280 * MEBIBYTE);
     assert_true(request_ram_bytes(1) == 256 * MEBIBYTE);
@@ -23,9 +22,8 @@ static void what_is_asked_for_has_a_margin_and_is_rounded_up(void **state)
         assert_true(request_ram_bytes(used) >= 1.2 * used);
 }
 
-static void what_is_not_known_is_not_asked_for(void **state)
+TEST(what_is_not_known_is_not_asked_for)
 {
-    (void)state;
     struct str text = {0};
     assert_true(
         isnan(request_ram_bytes(NAN)) && isnan(request_seconds(NAN)) && isnan(request_cores(NAN)));
@@ -36,9 +34,8 @@ static void what_is_not_known_is_not_asked_for(void **state)
     str_finish(&text);
 }
 
-static void slurm_has_its_own_units(void **state)
+TEST(slurm_has_its_own_units)
 {
-    (void)state;
     struct str text = {0};
     request_add_slurm(10 * GIBIBYTE, 4, 7200, &text);
     assert_string_equal(str_text(&text), "--mem=10G --cpus-per-task=4 --time=02:00:00");
@@ -48,12 +45,4 @@ static void slurm_has_its_own_units(void **state)
     str_finish(&text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_asked_for_has_a_margin_and_is_rounded_up),
-        cmocka_unit_test(what_is_not_known_is_not_asked_for),
-        cmocka_unit_test(slurm_has_its_own_units),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-static void each_measurement_has_its_columns(void **state)
+TEST(each_measurement_has_its_columns)
 {
-    (void)state;
     static const char *const families[] = {"max", "mean", "now"};
     struct gput_results results = {0};
     double *const values[] = {results.max, results.mean, results.now.values};
@@ -23,9 +22,8 @@ static void each_measurement_has_its_columns(void **state)
     }
 }
 
-static void each_power_has_its_column(void **state)
+TEST(each_power_has_its_column)
 {
-    (void)state;
     struct gput_results results = {0};
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
         char name[64];
@@ -37,9 +35,8 @@ static void each_power_has_its_column(void **state)
     }
 }
 
-static void names_are_unique_and_have_a_meaning(void **state)
+TEST(names_are_unique_and_have_a_meaning)
 {
-    (void)state;
     size_t count;
     const struct results_list *lists = results_lists(&count);
     for (size_t l = 0; l < count; l++) {
@@ -56,9 +53,8 @@ static void names_are_unique_and_have_a_meaning(void **state)
     }
 }
 
-static void what_is_not_there_is_not_known(void **state)
+TEST(what_is_not_there_is_not_known)
 {
-    (void)state;
     struct gput_results results = {0};
     assert_true(isnan(gput_results_number(&results, "max.main")));
     assert_true(isnan(gput_results_number(&results, "max.main_ram_")));
@@ -71,9 +67,8 @@ static void what_is_not_there_is_not_known(void **state)
     assert_true(isnan(gput_results_energy(&results, GPUT_ENERGY_FIGURE_COUNT)));
 }
 
-static void figures_and_words_are_read_by_name(void **state)
+TEST(figures_and_words_are_read_by_name)
 {
-    (void)state;
     struct gput_gpu gpu = {.uuid = "GPU-1", .selected = true, .now = {.joules = 5}};
     struct gput_results results = {.static_data = {.ram_unit = GPUT_RAM_UNIT_MEGABYTES},
         .elapsed_seconds = 1.5,
@@ -91,9 +86,8 @@ static void figures_and_words_are_read_by_name(void **state)
     assert_true(gput_results_gpu_number(&results, 0, "now.joules") == 5);
 }
 
-static void a_name_with_a_nul_in_it_is_no_column(void **state)
+TEST(a_name_with_a_nul_in_it_is_no_column)
 {
-    (void)state;
     size_t count, hint = 0;
     const struct results_list *record = results_lists(&count);
     static const char name[64] = "static_data.ram_system_capacity_bytes";
@@ -102,9 +96,8 @@ static void a_name_with_a_nul_in_it_is_no_column(void **state)
     assert_null(results_column_find(record, name, sizeof name, &hint));
 }
 
-static void values_that_a_column_cannot_have_are_ignored(void **state)
+TEST(values_that_a_column_cannot_have_are_ignored)
 {
-    (void)state;
     size_t count, hint = 0;
     struct gput_results results = {.static_data = {.system_core_count = 3}};
     const struct results_list *record = results_lists(&count);
@@ -118,9 +111,8 @@ static void values_that_a_column_cannot_have_are_ignored(void **state)
     assert_int_equal(results.static_data.system_core_count, 4294967295);
 }
 
-static void beyond_the_last_source_there_is_none(void **state)
+TEST(beyond_the_last_source_there_is_none)
 {
-    (void)state;
     struct gput_results results = {0};
     results_add_source(&results, "ram", GPUT_SOURCE_EXACT, "counted");
     assert_int_equal(gput_results_source_count(&results), 1);
@@ -131,9 +123,8 @@ static void beyond_the_last_source_there_is_none(void **state)
     assert_int_equal(gput_results_source_state(&results, 1), GPUT_SOURCE_UNAVAILABLE);
 }
 
-static void a_source_without_space_is_an_error(void **state)
+TEST(a_source_without_space_is_an_error)
 {
-    (void)state;
     struct gput_results results = {0};
     struct gput_error error;
     for (int i = 0; i < GPUT_MAX_SOURCES; i++)
@@ -148,9 +139,8 @@ static void a_source_without_space_is_an_error(void **state)
 }
 
 /* A machine without any other task. */
-static void pressure_that_is_known_is_shown_though_nothing_waited(void **state)
+TEST(pressure_that_is_known_is_shown_though_nothing_waited)
 {
-    (void)state;
     struct gput_results results = {0};
     const struct results_section *section = results_sections;
     while (strcmp(section->key, "pressure") != 0)
@@ -160,19 +150,4 @@ static void pressure_that_is_known_is_shown_though_nothing_waited(void **state)
     assert_false(section->applies(&results));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_measurement_has_its_columns),
-        cmocka_unit_test(each_power_has_its_column),
-        cmocka_unit_test(names_are_unique_and_have_a_meaning),
-        cmocka_unit_test(what_is_not_there_is_not_known),
-        cmocka_unit_test(figures_and_words_are_read_by_name),
-        cmocka_unit_test(a_name_with_a_nul_in_it_is_no_column),
-        cmocka_unit_test(values_that_a_column_cannot_have_are_ignored),
-        cmocka_unit_test(beyond_the_last_source_there_is_none),
-        cmocka_unit_test(a_source_without_space_is_an_error),
-        cmocka_unit_test(pressure_that_is_known_is_shown_though_nothing_waited),
-    };
-    return cmocka_run_group_tests_name("model/results_columns", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -18,9 +18,8 @@ static struct gput_results make(void)
     return results;
 }
 
-static void names_are_unique(void **state)
+TEST(names_are_unique)
 {
-    (void)state;
     struct results_identity_column columns[RESULTS_IDENTITY_COLUMNS];
     size_t count = results_identity_columns(columns);
     assert_true(count > 30 && count < RESULTS_IDENTITY_COLUMNS);
@@ -31,14 +30,13 @@ static void names_are_unique(void **state)
     }
 }
 
-static void names_of_figures_end_in_their_unit(void **state)
+TEST(names_of_figures_end_in_their_unit)
 {
     static const char *const wanted[] = {"elapsed_seconds", "max_combined_ram_bytes",
         "mean_cpu_system_sum_utilization_percent", "peaks_combined_bytes",
         "peaks_combined_at_most_bytes", "accounting_cpu_seconds_kernel", "tracker_node_seconds"};
     struct results_identity_column columns[RESULTS_SESSION_COLUMNS];
     size_t count = results_session_columns(columns), found = 0;
-    (void)state;
     assert_true(count > 100 && count < RESULTS_SESSION_COLUMNS);
     for (size_t i = 0; i < count; i++) {
         assert_true(strlen(columns[i].name) < RESULTS_IDENTITY_NAME - 1);
@@ -50,11 +48,10 @@ static void names_of_figures_end_in_their_unit(void **state)
     assert_int_equal(found, sizeof wanted / sizeof *wanted);
 }
 
-static void figures_are_written_and_read_back(void **state)
+TEST(figures_are_written_and_read_back)
 {
     struct gput_results results = make(), read = {.n_gpus = 0};
     struct doc *object = doc_create_object();
-    (void)state;
     results.elapsed_seconds = 1.5;
     results.max[GPUT_COMBINED_RAM] = 4096;
     results.peaks.combined.at_most_bytes = 8192;
@@ -74,9 +71,8 @@ static void figures_are_written_and_read_back(void **state)
     doc_destroy(object);
 }
 
-static void what_is_known_is_written_and_read_back(void **state)
+TEST(what_is_known_is_written_and_read_back)
 {
-    (void)state;
     struct gput_results results = make(), read = {.n_gpus = 0};
     struct doc *object = doc_create_object();
     results_identity_add(&results, object);
@@ -94,9 +90,8 @@ static void what_is_known_is_written_and_read_back(void **state)
     doc_destroy(object);
 }
 
-static void what_is_there_is_not_added_again(void **state)
+TEST(what_is_there_is_not_added_again)
 {
-    (void)state;
     struct gput_results results = make();
     struct doc *object = doc_create_object();
     doc_add_int(object, "rank", 7);
@@ -106,9 +101,8 @@ static void what_is_there_is_not_added_again(void **state)
 }
 
 /* Of other versions, and of other programs. */
-static void what_does_not_fit_is_not_known(void **state)
+TEST(what_does_not_fit_is_not_known)
 {
-    (void)state;
     struct gput_results read = {.n_gpus = 0};
     struct doc *object = doc_create_object();
     doc_add_string(object, "rank", "3");
@@ -122,25 +116,12 @@ static void what_does_not_fit_is_not_known(void **state)
     doc_destroy(object);
 }
 
-static void times_are_seconds(void **state)
+TEST(times_are_seconds)
 {
-    (void)state;
     assert_true(results_identity_seconds("1970-01-02T00:00:01.250000Z") == 86401.25);
     assert_true(results_identity_seconds("1970-01-01T00:00:05Z") == 5);
     assert_true(isnan(results_identity_seconds("")));
     assert_true(isnan(results_identity_seconds("yesterday")));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_unique),
-        cmocka_unit_test(names_of_figures_end_in_their_unit),
-        cmocka_unit_test(figures_are_written_and_read_back),
-        cmocka_unit_test(what_is_known_is_written_and_read_back),
-        cmocka_unit_test(what_is_there_is_not_added_again),
-        cmocka_unit_test(what_does_not_fit_is_not_known),
-        cmocka_unit_test(times_are_seconds),
-    };
-    return cmocka_run_group_tests_name("model/results_identity", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -12,9 +12,8 @@ static int set(const char *name, const char *text)
     return gput_session_option_set(&options, name, text, NULL);
 }
 
-static void each_kind_is_set_from_text(void **state)
+TEST(each_kind_is_set_from_text)
 {
-    (void)state;
     options = gput_session_options_default();
     assert_int_equal(set("sleep_time", "0.25"), GPUT_OK);
     assert_true(options.sleep_time_seconds == 0.25);
@@ -30,9 +29,8 @@ static void each_kind_is_set_from_text(void **state)
     assert_null(options.otlp);
 }
 
-static void of_a_number_and_a_country_the_last_counts(void **state)
+TEST(of_a_number_and_a_country_the_last_counts)
 {
-    (void)state;
     options = gput_session_options_default();
     assert_int_equal(set("carbon_intensity", "50.5"), GPUT_OK);
     assert_true(options.carbon_intensity == 50.5 && !options.carbon_country);
@@ -41,9 +39,8 @@ static void of_a_number_and_a_country_the_last_counts(void **state)
     assert_string_equal(options.carbon_country, "FR");
 }
 
-static void what_an_option_does_not_take_leaves_it_alone(void **state)
+TEST(what_an_option_does_not_take_leaves_it_alone)
 {
-    (void)state;
     static const struct {
         const char *name, *text;
     } wrong[] = {{"sleep_time", "0"}, {"sleep_time", "soon"}, {"sleep_time", "nan"},
@@ -61,9 +58,8 @@ static void what_an_option_does_not_take_leaves_it_alone(void **state)
     assert_string_equal(error.message, "push_timeout must be a number of seconds, 0.1 to 3600.");
 }
 
-static void a_name_is_that_of_one_option(void **state)
+TEST(a_name_is_that_of_one_option)
 {
-    (void)state;
     size_t count;
     const struct session_option *list = session_options_list(&count);
     for (size_t i = 0; i < count; i++) {
@@ -75,9 +71,8 @@ static void a_name_is_that_of_one_option(void **state)
     assert_null(gput_session_option_find("no_such_option"));
 }
 
-static void numbers_of_a_program_are_checked_unless_they_are_not_given(void **state)
+TEST(numbers_of_a_program_are_checked_unless_they_are_not_given)
 {
-    (void)state;
     options = gput_session_options_default();
     assert_int_equal(session_options_check(&options, NULL), GPUT_OK);
     options.push_interval_seconds = 0.1;
@@ -87,14 +82,4 @@ static void numbers_of_a_program_are_checked_unless_they_are_not_given(void **st
     assert_int_equal(session_options_check(&options, NULL), GPUT_ERROR_INVALID);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_is_set_from_text),
-        cmocka_unit_test(of_a_number_and_a_country_the_last_counts),
-        cmocka_unit_test(what_an_option_does_not_take_leaves_it_alone),
-        cmocka_unit_test(a_name_is_that_of_one_option),
-        cmocka_unit_test(numbers_of_a_program_are_checked_unless_they_are_not_given),
-    };
-    return cmocka_run_group_tests_name("model/session_options", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -6,9 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-static void every_unit_parses_from_its_name(void **state)
+TEST(every_unit_parses_from_its_name)
 {
-    (void)state;
     for (int i = GPUT_RAM_UNIT_BYTES; i <= GPUT_RAM_UNIT_TERABYTES; i++) {
         enum gput_ram_unit unit;
         const char *word = gput_ram_unit_name((enum gput_ram_unit)i);
@@ -23,9 +22,8 @@ static void every_unit_parses_from_its_name(void **state)
     }
 }
 
-static void units_are_decimal(void **state)
+TEST(units_are_decimal)
 {
-    (void)state;
     static const double factors[] = {1, 1e-3, 1e-6, 1e-9, 1e-12};
     for (int i = GPUT_RAM_UNIT_BYTES; i <= GPUT_RAM_UNIT_TERABYTES; i++)
         assert_true(gput_ram_unit_factor((enum gput_ram_unit)i) == factors[i]);
@@ -34,9 +32,8 @@ static void units_are_decimal(void **state)
         assert_true(gput_time_unit_seconds((enum gput_time_unit)i) == seconds[i]);
 }
 
-static void an_unknown_unit_lists_the_valid_ones(void **state)
+TEST(an_unknown_unit_lists_the_valid_ones)
 {
-    (void)state;
     struct gput_error error;
     enum gput_ram_unit ram = GPUT_RAM_UNIT_TERABYTES;
     enum gput_time_unit time = GPUT_TIME_UNIT_DAYS;
@@ -58,9 +55,8 @@ static void an_unknown_unit_lists_the_valid_ones(void **state)
     assert_non_null(strstr(error.message, "did you mean seconds?"));
 }
 
-static void whole_bytes_stay_whole_in_every_unit(void **state)
+TEST(whole_bytes_stay_whole_in_every_unit)
 {
-    (void)state;
     double bytes = 3;
     for (int i = 0; i < 2000; i++) {
         bytes = fmod(bytes * 1103515245 + 12345, 1e14);
@@ -74,13 +70,4 @@ static void whole_bytes_stay_whole_in_every_unit(void **state)
     assert_true(isnan(ram_in_bytes(NAN, GPUT_RAM_UNIT_GIGABYTES)));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_unit_parses_from_its_name),
-        cmocka_unit_test(units_are_decimal),
-        cmocka_unit_test(an_unknown_unit_lists_the_valid_ones),
-        cmocka_unit_test(whole_bytes_stay_whole_in_every_unit),
-    };
-    return cmocka_run_group_tests_name("model/units", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -30,35 +30,31 @@ static void check(const char *pattern, const char *text, size_t length, const ch
 
 #define CHECK(pattern, text, expected) check(pattern, text, sizeof(text) - 1, expected)
 
-static void lines_are_found_in_whatever_parts_they_come(void **state)
+TEST(lines_are_found_in_whatever_parts_they_come)
 {
-    (void)state;
     CHECK("E[0-9]", "E1\nno\nx E2\n\nE3", "E1;E2;E3;");
     CHECK("[0-9]", "1\n\n2\n3", "1;2;3;");
     CHECK("E[0-9]", "E\n1\nE1E2\n", "E1;");
     CHECK("^E1$", "E1\r\nE1x\nE1", "E1~;E1;");
 }
 
-static void a_carriage_return_ends_a_line_that_may_be_drawn_again(void **state)
+TEST(a_carriage_return_ends_a_line_that_may_be_drawn_again)
 {
-    (void)state;
     CHECK("E[0-9]", "\rE1 10%\rE1 20%\rE2\n", "E1~;E1~;E2;");
 }
 
-static void escape_sequences_and_zero_bytes_are_not_part_of_the_text(void **state)
+TEST(escape_sequences_and_zero_bytes_are_not_part_of_the_text)
 {
-    (void)state;
     CHECK("Ep [0-9]", "\033[1;32mE\033[0mp\0001\n\033[", "Ep 1;");
     CHECK("Ep [0-9]", "\033[31", "");
 }
 
-static void of_a_long_line_the_beginning_is_searched(void **state)
+TEST(of_a_long_line_the_beginning_is_searched)
 {
     struct phase_matcher matcher;
     static struct phase_lines lines;
     static char line[3 * PHASE_LINE_SIZE];
     char all[64] = "";
-    (void)state;
     assert_int_equal(phase_matcher_init(&matcher, "E[0-9]", NULL), GPUT_OK);
     phase_lines_init(&lines, &matcher, found, all);
     memset(line, 'x', sizeof line);
@@ -75,13 +71,12 @@ static void of_a_long_line_the_beginning_is_searched(void **state)
 }
 
 /* Where more were searched this would take minutes. */
-static void with_a_back_reference_few_bytes_of_a_line_are_searched(void **state)
+TEST(with_a_back_reference_few_bytes_of_a_line_are_searched)
 {
     static const char *const without[] = {"[\\1]", "a\\\\1", "(a)\\w"};
     struct phase_matcher matcher;
     static struct phase_lines lines;
     char line[4096], all[64] = "";
-    (void)state;
     memset(line, 'a', sizeof line);
     memcpy(line + 3000, "c b\naab\n", 8);
     assert_int_equal(phase_matcher_init(&matcher, "(a+)\\1b", NULL), GPUT_OK);
@@ -160,12 +155,11 @@ static void compare(const char *pattern, const char *text, size_t length)
     phase_matcher_finish(&matcher);
 }
 
-static void every_expression_finds_what_it_finds_line_by_line(void **state)
+TEST(every_expression_finds_what_it_finds_line_by_line)
 {
     static const char alphabet[] = "aaaabbb111  ..__\n\n\n\r\t\x80-]";
     uint32_t random = 7;
     static char text[300]; /* compiled code reads aligned parts, beyond the end, too */
-    (void)state;
     for (int round = 0; round < 4000; round++) {
         char pattern[128] = "";
         add_expression(&random, pattern, sizeof pattern, 2);
@@ -175,10 +169,9 @@ static void every_expression_finds_what_it_finds_line_by_line(void **state)
     }
 }
 
-static void a_line_that_is_searched_in_part_ends_there(void **state)
+TEST(a_line_that_is_searched_in_part_ends_there)
 {
     static char text[PHASE_LINE_SIZE + 100];
-    (void)state;
     for (size_t length = PHASE_LINE_SIZE - 3; length < PHASE_LINE_SIZE + 3; length++) {
         for (size_t place = length - 6; place < length; place++) {
             memset(text, 'x', sizeof text);
@@ -190,16 +183,4 @@ static void a_line_that_is_searched_in_part_ends_there(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_found_in_whatever_parts_they_come),
-        cmocka_unit_test(a_carriage_return_ends_a_line_that_may_be_drawn_again),
-        cmocka_unit_test(escape_sequences_and_zero_bytes_are_not_part_of_the_text),
-        cmocka_unit_test(of_a_long_line_the_beginning_is_searched),
-        cmocka_unit_test(with_a_back_reference_few_bytes_of_a_line_are_searched),
-        cmocka_unit_test(every_expression_finds_what_it_finds_line_by_line),
-        cmocka_unit_test(a_line_that_is_searched_in_part_ends_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -15,19 +15,17 @@ static const char *name_of(const char *pattern, const char *line)
     return begins ? name : NULL;
 }
 
-static void the_first_group_names_it_else_all_that_matches(void **state)
+TEST(the_first_group_names_it_else_all_that_matches)
 {
-    (void)state;
     assert_string_equal(name_of("Epoch [0-9]+", "# Epoch 12/90"), "Epoch 12");
     assert_string_equal(name_of("== (.*) ==", "== load data =="), "load data");
     assert_string_equal(name_of("a(b)?c", "ac"), "ac");
     assert_null(name_of("Epoch [0-9]+", "Epoch"));
 }
 
-static void a_name_is_text_without_blanks_around_it(void **state)
+TEST(a_name_is_text_without_blanks_around_it)
 {
     char line[400] = "";
-    (void)state;
     assert_string_equal(name_of("^(.*)$", "\t a\tb\x01 "), "a b?");
     assert_string_equal(name_of("^(.*)$", "\xff."), "\xef\xbf\xbd.");
     assert_null(name_of("^(.*)$", " \t "));
@@ -36,17 +34,16 @@ static void a_name_is_text_without_blanks_around_it(void **state)
     assert_int_equal(strlen(name_of(".*", line)), PHASE_NAME_SIZE - 1);
 }
 
-static void an_invalid_expression_is_named_with_the_reason(void **state)
+TEST(an_invalid_expression_is_named_with_the_reason)
 {
     struct phase_matcher matcher;
     struct gput_error error;
-    (void)state;
     assert_int_equal(phase_matcher_init(&matcher, "a(b", &error), GPUT_ERROR_INVALID);
     assert_non_null(strstr(error.message, "--phase-token: \"a(b\" is not a valid extended"));
     assert_int_equal(phase_matcher_init(&matcher, "", &error), GPUT_ERROR_INVALID);
 }
 
-static void what_each_match_contains_is_found(void **state)
+TEST(what_each_match_contains_is_found)
 {
     static const struct {
         const char *pattern, *literal;
@@ -54,7 +51,6 @@ static void what_each_match_contains_is_found(void **state)
         {"ab*cd?e+f", "a"}, {"x(yz)w", "yz"}, {"x(yz)?wv", "wv"}, {"[]a)b]+\\.\\[c", ".[c"},
         {"^[[:digit:]]*: $", ": "}, {"ab{2}cd", "cd"}, {"(a(b|c)d)e", "e"}, {"\\w\\<go\\>", "go"},
         {"", NULL}};
-    (void)state;
     for (size_t i = 0; rows[i].literal; i++) {
         struct phase_matcher matcher;
         assert_int_equal(phase_matcher_init(&matcher, rows[i].pattern, NULL), GPUT_OK);
@@ -64,9 +60,8 @@ static void what_each_match_contains_is_found(void **state)
     }
 }
 
-static void the_literal_is_found_wherever_it_is(void **state)
+TEST(the_literal_is_found_wherever_it_is)
 {
-    (void)state;
     static const char *const patterns[] = {"Epoch [0-9]+", "aaab", "zab", "e e", "a"};
     static const char alphabet[] = "aabE poche1\nz";
     struct phase_matcher matcher;
@@ -89,9 +84,8 @@ static void the_literal_is_found_wherever_it_is(void **state)
     }
 }
 
-static void how_lines_begin_is_known_of_anchored_expressions(void **state)
+TEST(how_lines_begin_is_known_of_anchored_expressions)
 {
-    (void)state;
     static const struct {
         const char *pattern, *begins; /* the ASCII bytes that may begin a line; NULL: any */
     } rows[] = {{"^[0-9]+$", "0123456789"}, {"^E", "E"},
@@ -109,7 +103,7 @@ static void how_lines_begin_is_known_of_anchored_expressions(void **state)
     }
 }
 
-static void expressions_without_a_text_are_searched_for_by_pcre2(void **state)
+TEST(expressions_without_a_text_are_searched_for_by_pcre2)
 {
     static const struct {
         const char *pattern;
@@ -118,7 +112,6 @@ static void expressions_without_a_text_are_searched_for_by_pcre2(void **state)
         {"[[:upper:]][^]x]", true}, {"Epoch [0-9]+", false}, {"([ab])\\1", false}, {"a*", false},
         {"[0-9]+?", false}, {"(a|)", false}, {NULL, false}};
     void *library = dlopen("libpcre2-8.so.0", RTLD_LAZY);
-    (void)state;
     if (!library)
         SKIP("there is no PCRE2");
     dlclose(library);
@@ -130,12 +123,11 @@ static void expressions_without_a_text_are_searched_for_by_pcre2(void **state)
     }
 }
 
-static void what_the_search_finds_is_where_a_match_may_begin(void **state)
+TEST(what_the_search_finds_is_where_a_match_may_begin)
 {
     static const char text[] = "12\na1\r\n1a\nnan\n";
     const char *at = text, *end = text + sizeof text - 1, *found;
     struct line_search search;
-    (void)state;
     line_search_open(&search, "^[a-z]+$|1$");
     if (!search.code)
         SKIP("there is no PCRE2");
@@ -155,17 +147,4 @@ static void what_the_search_finds_is_where_a_match_may_begin(void **state)
     line_search_close(&search);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_group_names_it_else_all_that_matches),
-        cmocka_unit_test(a_name_is_text_without_blanks_around_it),
-        cmocka_unit_test(an_invalid_expression_is_named_with_the_reason),
-        cmocka_unit_test(what_each_match_contains_is_found),
-        cmocka_unit_test(the_literal_is_found_wherever_it_is),
-        cmocka_unit_test(how_lines_begin_is_known_of_anchored_expressions),
-        cmocka_unit_test(expressions_without_a_text_are_searched_for_by_pcre2),
-        cmocka_unit_test(what_the_search_finds_is_where_a_match_may_begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -185,4 +185,4 @@ static inline struct gput_results snapshot_after(struct gput_session *session, d
     return results;
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
+#define IN_FOLDER(test) TEST_WITH(test, enter_folder, leave_folder)

@@ -5,9 +5,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static void each_ram_mode_parses_from_its_name(void **state)
+TEST(each_ram_mode_parses_from_its_name)
 {
-    (void)state;
     static const char *const words[] = {
         [GPUT_RAM_ADAPTIVE] = "adaptive", [GPUT_RAM_EXACT] = "exact", [GPUT_RAM_TOTALS] = "totals"};
     struct gput_session_options options = gput_session_options_default();
@@ -36,9 +35,8 @@ static bool do_without(void *user, const char *option, const struct gput_error *
     return refused->is_accepted;
 }
 
-static void a_session_does_without_what_cannot_be_opened_if_it_may(void **state)
+IN_FOLDER(a_session_does_without_what_cannot_be_opened_if_it_may)
 {
-    (void)state;
     struct refused refused = {.is_accepted = true};
     struct gput_session_options options = gput_session_options_default();
     struct gput_session *session;
@@ -59,9 +57,8 @@ static void a_session_does_without_what_cannot_be_opened_if_it_may(void **state)
     assert_string_equal(refused.names, "labels ");
 }
 
-static void a_session_is_used_once_and_in_order(void **state)
+IN_FOLDER(a_session_is_used_once_and_in_order)
 {
-    (void)state;
     struct gput_session *session = create_every(0.1);
     struct gput_results *results;
     struct gput_error error;
@@ -89,9 +86,8 @@ static void a_session_is_used_once_and_in_order(void **state)
     assert_int_equal(files_in_folder(), 0);
 }
 
-static void options_that_make_no_sense_are_refused(void **state)
+IN_FOLDER(options_that_make_no_sense_are_refused)
 {
-    (void)state;
     static const double sleeps[] = {0, -1, 0.0009, 1e9, NAN, INFINITY};
     for (size_t i = 0; i < sizeof sleeps / sizeof sleeps[0]; i++) {
         struct gput_session_options options = options_every(sleeps[i]);
@@ -110,9 +106,8 @@ static void options_that_make_no_sense_are_refused(void **state)
     gput_session_destroy(NULL);
 }
 
-static void a_tracking_file_in_the_way_is_left_alone(void **state)
+IN_FOLDER(a_tracking_file_in_the_way_is_left_alone)
 {
-    (void)state;
     struct gput_session_options options = options_every(1);
     struct gput_session *session;
     struct gput_error error;
@@ -130,9 +125,8 @@ static void a_tracking_file_in_the_way_is_left_alone(void **state)
 /* A fork's copy is never freed: it remains reachable for leak checkers. */
 static struct gput_session *copy_in_fork;
 
-static void a_fork_cannot_harm_its_parents_session(void **state)
+IN_FOLDER(a_fork_cannot_harm_its_parents_session)
 {
-    (void)state;
     struct gput_session_options options = options_every(0.005);
     options.tracking_file = csv_path;
     struct gput_session *session = create(&options);
@@ -178,9 +172,8 @@ static void a_fork_cannot_harm_its_parents_session(void **state)
     assert_int_equal(lines, rows + 3);
 }
 
-static void two_sessions_at_once_do_not_disturb_each_other(void **state)
+IN_FOLDER(two_sessions_at_once_do_not_disturb_each_other)
 {
-    (void)state;
     struct gput_session_options options = options_every(0.01);
     struct gput_session *one = create(&options);
     options.resource_usage_file = csv_path;
@@ -198,16 +191,4 @@ static void two_sessions_at_once_do_not_disturb_each_other(void **state)
     assert_int_equal(files_in_folder(), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_ram_mode_parses_from_its_name),
-        IN_FOLDER(a_session_does_without_what_cannot_be_opened_if_it_may),
-        IN_FOLDER(a_session_is_used_once_and_in_order),
-        IN_FOLDER(options_that_make_no_sense_are_refused),
-        IN_FOLDER(a_tracking_file_in_the_way_is_left_alone),
-        IN_FOLDER(a_fork_cannot_harm_its_parents_session),
-        IN_FOLDER(two_sessions_at_once_do_not_disturb_each_other),
-    };
-    return cmocka_run_group_tests_name("session/session", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -28,9 +28,8 @@ static rlim_t soft_limit(void)
     return limit.rlim_cur;
 }
 
-static void a_limit_is_raised_only_where_that_is_asked_for(void **state)
+TEST(a_limit_is_raised_only_where_that_is_asked_for)
 {
-    (void)state;
     struct rlimit limit;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
     if (limit.rlim_max < 1000)
@@ -45,9 +44,8 @@ static void a_limit_is_raised_only_where_that_is_asked_for(void **state)
     set_soft_limit(before);
 }
 
-static void of_few_descriptors_half_is_left(void **state)
+TEST(of_few_descriptors_half_is_left)
 {
-    (void)state;
     int first = open("/", O_PATH | O_CLOEXEC); /* those below are open */
     close(first);
     struct rlimit limit;
@@ -102,9 +100,8 @@ static bool refuses_to_wait(void)
 #define N_THREADS 5
 
 /* As sandboxes do. poll() then refuses to wait. */
-static void a_limit_of_none_ends_the_thread_that_waits_for_events(void **state)
+IN_FOLDER(a_limit_of_none_ends_the_thread_that_waits_for_events)
 {
-    (void)state;
     if (!are_processes_announced())
         SKIP("the kernel announces no processes here");
     if (!refuses_to_wait())
@@ -128,12 +125,4 @@ static void a_limit_of_none_ends_the_thread_that_waits_for_events(void **state)
     gput_session_destroy(session);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_limit_is_raised_only_where_that_is_asked_for),
-        cmocka_unit_test(of_few_descriptors_half_is_left),
-        IN_FOLDER(a_limit_of_none_ends_the_thread_that_waits_for_events),
-    };
-    return cmocka_run_group_tests_name("session/session_files", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -15,9 +15,8 @@ static pid_t ended_child_of_ours(void)
     return child;
 }
 
-static void our_own_earlier_children_stay_ours(void **state)
+IN_FOLDER(our_own_earlier_children_stay_ours)
 {
-    (void)state;
     pid_t mine = ended_child_of_ours();
     struct gput_session *session = create_every(0.01);
     launch_consumer(session, "daemon [ spin 0.02 ] spin 0.1");
@@ -31,9 +30,8 @@ static void our_own_earlier_children_stay_ours(void **state)
     collect_orphans();
 }
 
-static void children_that_we_start_meanwhile_stay_ours(void **state)
+IN_FOLDER(children_that_we_start_meanwhile_stay_ours)
 {
-    (void)state;
     struct gput_session *session = create_every(0.01);
     launch_consumer(session, "sleep 0.4 daemon [ spin 0.05 ] spin 0.3");
     /* One that lives for a while and has a child of its own, and two that end at once. */
@@ -75,9 +73,8 @@ static size_t children_of_ours(void)
 }
 
 /* A child of ours ends before the orphan, and is left to us. */
-static void orphans_are_collected_after_children_of_ours(void **state)
+IN_FOLDER(orphans_are_collected_after_children_of_ours)
 {
-    (void)state;
     pid_t mine = ended_child_of_ours();
     struct gput_session *session = create_alone(0.01);
     char words[64];
@@ -129,9 +126,8 @@ static void end_orphan(void *user, const struct gput_sample *sample)
     waitid(P_PID, (id_t)ending->orphan, &info, WEXITED | WNOWAIT);
 }
 
-static void an_orphan_that_ends_after_the_last_sample_counts_once(void **state)
+IN_FOLDER(an_orphan_that_ends_after_the_last_sample_counts_once)
 {
-    (void)state;
     struct ending ending = {0};
     struct gput_session_options options = options_every(60);
     options.no_other_children = true;
@@ -155,13 +151,4 @@ static void an_orphan_that_ends_after_the_last_sample_counts_once(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(our_own_earlier_children_stay_ours),
-        IN_FOLDER(children_that_we_start_meanwhile_stay_ours),
-        IN_FOLDER(orphans_are_collected_after_children_of_ours),
-        IN_FOLDER(an_orphan_that_ends_after_the_last_sample_counts_once),
-    };
-    return cmocka_run_group_tests_name("session/session_orphans", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

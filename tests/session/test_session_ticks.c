@@ -4,9 +4,8 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
-static void the_sampling_thread_is_not_counted(void **state)
+IN_FOLDER(the_sampling_thread_is_not_counted)
 {
-    (void)state;
     struct gput_session *session = create_every(0.001);
     double used = -cpu_seconds_of(CLOCK_THREAD_CPUTIME_ID);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
@@ -43,9 +42,8 @@ static void note_taker(void *user, const struct gput_sample *sample)
     takers->by_others += !pthread_equal(pthread_self(), takers->caller);
 }
 
-static void a_command_that_ended_during_the_first_sample_needs_no_thread(void **state)
+IN_FOLDER(a_command_that_ended_during_the_first_sample_needs_no_thread)
 {
-    (void)state;
     struct takers takers = {.caller = pthread_self()};
     struct gput_session_options options = options_every(1);
     options.sample = note_taker;
@@ -63,11 +61,4 @@ static void a_command_that_ended_during_the_first_sample_needs_no_thread(void **
     gput_session_destroy(session);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(the_sampling_thread_is_not_counted),
-        IN_FOLDER(a_command_that_ended_during_the_first_sample_needs_no_thread),
-    };
-    return cmocka_run_group_tests_name("session/session_ticks", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

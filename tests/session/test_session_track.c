@@ -9,9 +9,45 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-static void there_must_be_such_a_process(void **state)
+/* Then there is no space for the stack of a thread. */
+static void limit_address_space(struct rlimit *before)
 {
-    (void)state;
+    struct proc_statm statm;
+    assert_int_equal(proc_statm_read("/proc", getpid(), &statm, NULL), GPUT_OK);
+    assert_int_equal(getrlimit(RLIMIT_AS, before), 0);
+    struct rlimit limit = *before;
+    limit.rlim_cur = statm.virtual_pages * (rlim_t)sysconf(_SC_PAGESIZE) + THREAD_STACK_BYTES / 2;
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+static char warned[1024];
+
+static void keep_warning(void *user, const char *text)
+{
+    (void)user;
+    if (strstr(text, "sampling thread"))
+        snprintf(warned, sizeof warned, "%s", text);
+}
+
+/* It is the first test: stacks of threads that have ended are used again. */
+IN_FOLDER(a_session_without_a_thread_has_a_first_and_a_last_sample)
+{
+    struct rlimit limit;
+    struct gput_session_options options = options_every(0.05);
+    options.warn = keep_warning;
+    struct gput_session *session = create(&options);
+    limit_address_space(&limit);
+    int code = gput_session_track_self(session, NULL);
+    setrlimit(RLIMIT_AS, &limit);
+    assert_int_equal(code, GPUT_OK);
+    assert_non_null(strstr(warned, "Cannot start the sampling thread: "));
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    assert_true(results_of(session).max[GPUT_MAIN_RAM] > 0);
+    gput_session_destroy(session);
+}
+
+IN_FOLDER(there_must_be_such_a_process)
+{
     struct gput_session *session = create_every(1);
     struct gput_error error;
     assert_int_equal(gput_session_track_pid(session, -5, &error), GPUT_ERROR_INVALID);
@@ -21,9 +57,8 @@ static void there_must_be_such_a_process(void **state)
     assert_int_equal(files_in_folder(), 0);
 }
 
-static void a_command_of_5_ms_has_figures_and_its_status(void **state)
+IN_FOLDER(a_command_of_5_ms_has_figures_and_its_status)
 {
-    (void)state;
     struct gput_session *session = create_every(1);
     char *argv[4] = {strdup("sh"), strdup("-c"), strdup("exit 3")};
     assert_int_equal(gput_session_launch(session, argv, NULL), GPUT_OK);
@@ -41,9 +76,8 @@ static void a_command_of_5_ms_has_figures_and_its_status(void **state)
         free(argv[i]);
 }
 
-static void a_killed_command_says_by_which_signal(void **state)
+IN_FOLDER(a_killed_command_says_by_which_signal)
 {
-    (void)state;
     struct gput_session *session = create_every(0.05);
     launch_consumer(session, "sleep 100");
     bool ended = true;
@@ -77,18 +111,16 @@ static void assert_nothing_is_known_of_its_end(struct gput_session *session)
     gput_session_destroy(session);
 }
 
-static void a_command_that_somebody_else_collected_has_ended(void **state)
+IN_FOLDER(a_command_that_somebody_else_collected_has_ended)
 {
-    (void)state;
     struct gput_session *session = create_every(0.02);
     launch_consumer(session, "spin 0.05");
     assert_int_equal(waitpid(gput_session_pid(session), NULL, 0), gput_session_pid(session));
     assert_nothing_is_known_of_its_end(session);
 }
 
-static void a_command_ends_where_sigchld_is_ignored(void **state)
+IN_FOLDER(a_command_ends_where_sigchld_is_ignored)
 {
-    (void)state;
     void (*before)(int) = signal(SIGCHLD, SIG_IGN);
     struct gput_session *session = create_every(0.02);
     launch_consumer(session, "spin 0.05");
@@ -96,9 +128,8 @@ static void a_command_ends_where_sigchld_is_ignored(void **state)
     signal(SIGCHLD, before);
 }
 
-static void a_failed_launch_leaves_nothing(void **state)
+IN_FOLDER(a_failed_launch_leaves_nothing)
 {
-    (void)state;
     struct gput_session *session = create_every(1);
     struct gput_error error;
     char name[] = "no-such-command-anywhere";
@@ -115,46 +146,8 @@ static void a_failed_launch_leaves_nothing(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-/* Then there is no space for the stack of a thread. */
-static void limit_address_space(struct rlimit *before)
+IN_FOLDER(an_attached_session_counts_from_now_on)
 {
-    struct proc_statm statm;
-    assert_int_equal(proc_statm_read("/proc", getpid(), &statm, NULL), GPUT_OK);
-    assert_int_equal(getrlimit(RLIMIT_AS, before), 0);
-    struct rlimit limit = *before;
-    limit.rlim_cur = statm.virtual_pages * (rlim_t)sysconf(_SC_PAGESIZE) + THREAD_STACK_BYTES / 2;
-    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
-}
-
-static char warned[1024];
-
-static void keep_warning(void *user, const char *text)
-{
-    (void)user;
-    if (strstr(text, "sampling thread"))
-        snprintf(warned, sizeof warned, "%s", text);
-}
-
-static void a_session_without_a_thread_has_a_first_and_a_last_sample(void **state)
-{
-    (void)state;
-    struct rlimit limit;
-    struct gput_session_options options = options_every(0.05);
-    options.warn = keep_warning;
-    struct gput_session *session = create(&options);
-    limit_address_space(&limit);
-    int code = gput_session_track_self(session, NULL);
-    setrlimit(RLIMIT_AS, &limit);
-    assert_int_equal(code, GPUT_OK);
-    assert_non_null(strstr(warned, "Cannot start the sampling thread: "));
-    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
-    assert_true(results_of(session).max[GPUT_MAIN_RAM] > 0);
-    gput_session_destroy(session);
-}
-
-static void an_attached_session_counts_from_now_on(void **state)
-{
-    (void)state;
     struct actors actors;
     actors_start(&actors,
         "spin 0.5 child [ spin 0.5 ready await 3 ] ready await 4 wait spin 0.1 ready await 5");
@@ -177,9 +170,8 @@ static void an_attached_session_counts_from_now_on(void **state)
     actors_end(&actors);
 }
 
-static void an_attached_session_sees_the_end(void **state)
+IN_FOLDER(an_attached_session_sees_the_end)
 {
-    (void)state;
     struct actors actors;
     actors_start(&actors, "alloc 20 ready await 3");
     actors_await(&actors, 1);
@@ -195,9 +187,8 @@ static void an_attached_session_sees_the_end(void **state)
     actors_end(&actors);
 }
 
-static void several_processes_are_tracked_as_one(void **state)
+IN_FOLDER(several_processes_are_tracked_as_one)
 {
-    (void)state;
     struct actors first, second;
     actors_start(&first, "alloc 20 ready await 3 spin 0.1 ready await 4");
     actors_start(&second, "alloc 30 child [ spin 0.5 ready await 3 ] ready await 4 wait");
@@ -224,9 +215,8 @@ static void several_processes_are_tracked_as_one(void **state)
     actors_end(&second);
 }
 
-static void one_that_has_ended_is_skipped(void **state)
+IN_FOLDER(one_that_has_ended_is_skipped)
 {
-    (void)state;
     struct actors actors;
     actors_start(&actors, "ready await 3");
     actors_await(&actors, 1);
@@ -246,9 +236,8 @@ static void one_that_has_ended_is_skipped(void **state)
     actors_end(&actors);
 }
 
-static void we_come_first_among_several(void **state)
+IN_FOLDER(we_come_first_among_several)
 {
-    (void)state;
     struct actors actors;
     actors_start(&actors, "ready await 3");
     actors_await(&actors, 1);
@@ -262,9 +251,8 @@ static void we_come_first_among_several(void **state)
     actors_end(&actors);
 }
 
-static void the_machine_alone_has_no_processes(void **state)
+IN_FOLDER(the_machine_alone_has_no_processes)
 {
-    (void)state;
     struct gput_session_options options = options_every(0.05);
     options.resource_usage_file = NULL;
     options.tracking_file = csv_path;
@@ -289,23 +277,4 @@ static void the_machine_alone_has_no_processes(void **state)
     gput_session_destroy(session);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        /* First: stacks of threads that have ended are used again. */
-        IN_FOLDER(a_session_without_a_thread_has_a_first_and_a_last_sample),
-        IN_FOLDER(there_must_be_such_a_process),
-        IN_FOLDER(a_command_of_5_ms_has_figures_and_its_status),
-        IN_FOLDER(a_killed_command_says_by_which_signal),
-        IN_FOLDER(a_command_that_somebody_else_collected_has_ended),
-        IN_FOLDER(a_command_ends_where_sigchld_is_ignored),
-        IN_FOLDER(a_failed_launch_leaves_nothing),
-        IN_FOLDER(an_attached_session_counts_from_now_on),
-        IN_FOLDER(an_attached_session_sees_the_end),
-        IN_FOLDER(several_processes_are_tracked_as_one),
-        IN_FOLDER(one_that_has_ended_is_skipped),
-        IN_FOLDER(we_come_first_among_several),
-        IN_FOLDER(the_machine_alone_has_no_processes),
-    };
-    return cmocka_run_group_tests_name("session/session_track", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

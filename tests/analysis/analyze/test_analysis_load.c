@@ -77,9 +77,8 @@ static struct gput_analysis *round_trip(const struct gput_analysis *analysis)
     return again;
 }
 
-static void our_json_is_read(void **state)
+TEST(our_json_is_read)
 {
-    (void)state;
     struct gput_analysis *analysis = load_fixture();
     struct gput_analysis *json = round_trip(analysis);
     assert_results(analysis);
@@ -88,9 +87,8 @@ static void our_json_is_read(void **state)
     gput_analysis_destroy(analysis);
 }
 
-static void missing_figures_stay_missing(void **state)
+TEST(missing_figures_stay_missing)
 {
-    (void)state;
     struct gput_analysis *analysis = load_fixture();
     analysis->overall[1].max = NAN;
     analysis->blocks[0].compute_time.min = NAN;
@@ -101,9 +99,8 @@ static void missing_figures_stay_missing(void **state)
     gput_analysis_destroy(analysis);
 }
 
-static void exact_figures_go_into_json_and_back(void **state)
+TEST(exact_figures_go_into_json_and_back)
 {
-    (void)state;
     struct gput_analysis *analysis = load_fixture();
     analysis->exact = 63;
     analysis->blocks[0].exact[GPUT_EXACT_PROCESS_CPU_TIME] = 0.0625;
@@ -123,9 +120,8 @@ static void exact_figures_go_into_json_and_back(void **state)
     gput_analysis_destroy(analysis);
 }
 
-static void the_largest_figure_of_calls_goes_into_json_and_back(void **state)
+TEST(the_largest_figure_of_calls_goes_into_json_and_back)
 {
-    (void)state;
     struct gput_analysis *analysis = load_fixture();
     analysis->exact = 1u << GPUT_EXACT_BLOCK_PEAK_RSS | 1u << GPUT_EXACT_CYCLES;
     analysis->blocks[0].exact[GPUT_EXACT_BLOCK_PEAK_RSS] = 8192;
@@ -137,9 +133,8 @@ static void the_largest_figure_of_calls_goes_into_json_and_back(void **state)
     gput_analysis_destroy(analysis);
 }
 
-static void energy_goes_into_json_and_back(void **state)
+TEST(energy_goes_into_json_and_back)
 {
-    (void)state;
     struct gput_analysis *analysis = load_fixture();
     assert_false(analysis->has_energy);
     analysis->has_energy = true;
@@ -170,9 +165,8 @@ static void assert_refuses(const char *text, const char *message)
     assert_non_null(strstr(error.message, message));
 }
 
-static void other_files_are_refused(void **state)
+TEST(other_files_are_refused)
 {
-    (void)state;
     assert_refuses("", "File x holds neither results in JSON nor a pickle of protocol 2 to 5.");
     assert_refuses("Overall:\n", "neither results in JSON nor a pickle");
     assert_refuses("{}", "File x does not hold results of an analysis: it has no \"overall\".");
@@ -214,9 +208,8 @@ static struct gput_analysis *analysis_of(size_t n_measurements, size_t n_blocks)
     return analysis;
 }
 
-static void many_measurements_or_blocks_are_read(void **state)
+TEST(many_measurements_or_blocks_are_read)
 {
-    (void)state;
     static const size_t sizes[][2] = {{ANALYSIS_MEASUREMENTS_MAX, 200}, {1, 20000}};
     for (size_t i = 0; i < 2; i++) {
         struct gput_analysis *analysis = analysis_of(sizes[i][0], sizes[i][1]);
@@ -229,9 +222,8 @@ static void many_measurements_or_blocks_are_read(void **state)
     }
 }
 
-static void too_many_measurements_are_refused(void **state)
+TEST(too_many_measurements_are_refused)
 {
-    (void)state;
     struct gput_analysis *analysis = analysis_of(ANALYSIS_MEASUREMENTS_MAX + 1, 0);
     struct str content = {0};
     char *bytes;
@@ -245,17 +237,4 @@ static void too_many_measurements_are_refused(void **state)
     gput_analysis_destroy(analysis);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(our_json_is_read),
-        cmocka_unit_test(missing_figures_stay_missing),
-        cmocka_unit_test(the_largest_figure_of_calls_goes_into_json_and_back),
-        cmocka_unit_test(energy_goes_into_json_and_back),
-        cmocka_unit_test(exact_figures_go_into_json_and_back),
-        cmocka_unit_test(other_files_are_refused),
-        cmocka_unit_test(many_measurements_or_blocks_are_read),
-        cmocka_unit_test(too_many_measurements_are_refused),
-    };
-    return cmocka_run_group_tests_name("analysis/analyze/analysis_load", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -36,9 +36,8 @@ static struct gput_tables *tables_of(struct gput_analysis *analysis)
     return tables;
 }
 
-static void overall_has_a_row_a_measurement(void **state)
+TEST(overall_has_a_row_a_measurement)
 {
-    (void)state;
     struct gput_tables *tables = tables_of(make(false));
     const struct gput_table *overall = gput_tables_find(tables, "overall");
     assert_int_equal(gput_table_row_count(overall), 2);
@@ -54,9 +53,8 @@ static void overall_has_a_row_a_measurement(void **state)
     gput_tables_destroy(tables);
 }
 
-static void parts_follow_their_block(void **state)
+TEST(parts_follow_their_block)
 {
-    (void)state;
     struct gput_tables *tables = tables_of(make(false));
     const struct gput_table *blocks = gput_tables_find(tables, "code_blocks");
     assert_int_equal(gput_table_row_count(blocks), 2);
@@ -72,9 +70,8 @@ static void parts_follow_their_block(void **state)
 }
 
 /* Also where an analysis has no percentiles of the session as a whole. */
-static void details_add_columns(void **state)
+TEST(details_add_columns)
 {
-    (void)state;
     struct gput_tables *tables = tables_of(make(true));
     const struct gput_table *overall = gput_tables_find(tables, "overall");
     assert_int_equal(gput_table_row_count(overall), 2);
@@ -86,9 +83,8 @@ static void details_add_columns(void **state)
     gput_tables_destroy(tables);
 }
 
-static void energy_has_columns_where_it_is_known(void **state)
+TEST(energy_has_columns_where_it_is_known)
 {
-    (void)state;
     struct gput_analysis *analysis = make(false);
     analysis->has_energy = true;
     analysis->energy[GPUT_ENERGY_TOTAL] = 20;
@@ -107,9 +103,8 @@ static void energy_has_columns_where_it_is_known(void **state)
     gput_tables_destroy(tables);
 }
 
-static void exact_figures_have_columns_where_the_marks_have_them(void **state)
+TEST(exact_figures_have_columns_where_the_marks_have_them)
 {
-    (void)state;
     struct gput_analysis *analysis = make(false);
     analysis->exact = 63;
     analysis->blocks[0].exact[GPUT_EXACT_PROCESS_CPU_TIME] = 12;
@@ -123,14 +118,4 @@ static void exact_figures_have_columns_where_the_marks_have_them(void **state)
     gput_tables_destroy(tables);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(overall_has_a_row_a_measurement),
-        cmocka_unit_test(parts_follow_their_block),
-        cmocka_unit_test(details_add_columns),
-        cmocka_unit_test(energy_has_columns_where_it_is_known),
-        cmocka_unit_test(exact_figures_have_columns_where_the_marks_have_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

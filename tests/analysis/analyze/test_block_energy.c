@@ -57,9 +57,8 @@ static const double steps[][2] = {{0, NAN}, {1, 10}, {2, 110}, {4, 110}};
 static const struct sweep_lane plain[] = {
     {0, SWEEP_NO_PART}, {1, SWEEP_NO_PART}, {2, SWEEP_NO_PART}, {3, SWEEP_NO_PART}};
 
-static void cuts_intervals_out_of_the_curve(void **state)
+TEST(cuts_intervals_out_of_the_curve)
 {
-    (void)state;
     const struct call calls[] = {{0, 1, 0}, {0.5, 1.5, 1}, {1.25, 1.75, 2}, {2.5, 3, 3}};
     compute(steps, 4, calls, 4, plain);
     assert_true(session.joules[GPUT_ENERGY_TOTAL] == 110);
@@ -72,9 +71,8 @@ static void cuts_intervals_out_of_the_curve(void **state)
 }
 
 /* The first answer may come after a row or two, and covers all since the start. */
-static void what_is_not_known_yet_is_none_so_far(void **state)
+TEST(what_is_not_known_yet_is_none_so_far)
 {
-    (void)state;
     static const double start[][2] = {{0, NAN}, {0.1, NAN}, {0.25, 2.5}, {1.25, 12.5}};
     const struct call calls[] = {{0.02, 0.1, 0}, {0.05, 0.75, 1}, {0.15, 0.25, 2}};
     compute(start, 4, calls, 3, plain);
@@ -87,9 +85,8 @@ static void what_is_not_known_yet_is_none_so_far(void **state)
 }
 
 /* Rows after the first are as far apart as samples are. */
-static void a_figure_of_the_second_row_is_no_late_one(void **state)
+TEST(a_figure_of_the_second_row_is_no_late_one)
 {
-    (void)state;
     static const double seconds[] = {0.005, 0.1, 1, 4};
     for (size_t i = 0; i < 4; i++) {
         double s = seconds[i];
@@ -102,9 +99,8 @@ static void a_figure_of_the_second_row_is_no_late_one(void **state)
     }
 }
 
-static void a_moment_in_several_calls_counts_once(void **state)
+TEST(a_moment_in_several_calls_counts_once)
 {
-    (void)state;
     const struct sweep_lane lanes[] = {{0, 1}, {0, 2}};
     const struct call calls[] = {{1, 1.5, 0}, {1.25, 1.75, 1}, {1.75, 2, 0}};
     compute(steps, 4, calls, 3, lanes);
@@ -114,9 +110,8 @@ static void a_moment_in_several_calls_counts_once(void **state)
     assert_true(isnan(targets[3][GPUT_ENERGY_TOTAL])); /* never called */
 }
 
-static void what_lies_outside_of_the_curve_is_unknown(void **state)
+TEST(what_lies_outside_of_the_curve_is_unknown)
 {
-    (void)state;
     const struct call calls[] = {{-3, -2, 0}, {-1, 1, 1}, {1.5, 9, 2}, {7, 8, 3}};
     compute(steps, 4, calls, 4, plain);
     assert_true(isnan(targets[0][GPUT_ENERGY_TOTAL]));
@@ -125,9 +120,8 @@ static void what_lies_outside_of_the_curve_is_unknown(void **state)
     assert_true(isnan(targets[3][GPUT_ENERGY_TOTAL]));
 }
 
-static void what_a_figure_was_before_its_loss_stays(void **state)
+TEST(what_a_figure_was_before_its_loss_stays)
 {
-    (void)state;
     static const double lost[][2] = {{0, 0}, {1, 10}, {2, NAN}, {3, NAN}, {4, 30}, {5, 40}};
     const struct call calls[] = {{0, 0.5, 0}, {0.5, 2.5, 1}, {1.5, 2.5, 2}, {4.25, 4.75, 3}};
     compute(lost, 4, calls, 4, plain);
@@ -146,9 +140,8 @@ static void what_a_figure_was_before_its_loss_stays(void **state)
 }
 
 /* What the figure moved by in the gap may come at its end, or never. */
-static void a_call_across_a_gap_is_unknown(void **state)
+TEST(a_call_across_a_gap_is_unknown)
 {
-    (void)state;
     static const double gap[][2] = {{0, 0}, {1, 10}, {2, NAN}, {3, 20}, {4, 30}, {5, 40}};
     const struct call calls[] = {{0, 1, 0}, {0.5, 3.5, 1}, {3, 4, 2}, {4, 5, 1}};
     compute(gap, 6, calls, 4, plain);
@@ -158,9 +151,8 @@ static void a_call_across_a_gap_is_unknown(void **state)
     assert_total(2, 10);
 }
 
-static void a_short_gap_leaves_the_joules_of_the_session(void **state)
+TEST(a_short_gap_leaves_the_joules_of_the_session)
 {
-    (void)state;
     static const double gap[][2] = {{0, 0}, {1, 10}, {2, NAN}, {3, 30}, {50, 500}};
     static const double end[][2] = {{0, 0}, {1, 10}, {49, 490}, {50, NAN}};
     compute(gap, 5, NULL, 0, plain);
@@ -170,9 +162,8 @@ static void a_short_gap_leaves_the_joules_of_the_session(void **state)
 }
 
 /* The total does not show that the GPUs are missing from it at first. */
-static void a_figure_that_comes_late_is_no_part_of_a_whole(void **state)
+TEST(a_figure_that_comes_late_is_no_part_of_a_whole)
 {
-    (void)state;
     static const double total[][2] = {{0, 0}, {0.5, 5}, {1, 10}, {2, 20}, {3, 30}, {4, 40}};
     const struct call calls[] = {{0, 0.5, 0}, {0.75, 4, 1}, {3, 4, 0}, {3, 4, 2}};
     gpu_since = 2;
@@ -190,9 +181,8 @@ static void a_figure_that_comes_late_is_no_part_of_a_whole(void **state)
 }
 
 /* Its total would be without the GPUs, though little later they are known. */
-static void what_ended_before_a_part_was_known_is_unknown(void **state)
+TEST(what_ended_before_a_part_was_known_is_unknown)
 {
-    (void)state;
     static const double total[][2] = {{0, 0}, {0.1, 1}, {0.2, 2}, {1, 10}};
     const struct call calls[] = {{0.02, 0.08, 0}, {0.05, 1, 1}, {0.5, 1, 0}};
     gpu_since = 0.2;
@@ -205,9 +195,8 @@ static void what_ended_before_a_part_was_known_is_unknown(void **state)
     assert_true(targets[1][GPUT_ENERGY_GPU] == 0);
 }
 
-static void what_was_used_before_the_first_point_counts_too(void **state)
+TEST(what_was_used_before_the_first_point_counts_too)
 {
-    (void)state;
     static const double late[][2] = {{1, 5}, {2, 15}};
     const struct call calls[] = {{0, 2, 0}};
     compute(late, 2, calls, 1, plain);
@@ -215,17 +204,15 @@ static void what_was_used_before_the_first_point_counts_too(void **state)
     assert_total(0, 10); /* no time is known */
 }
 
-static void an_empty_curve_is_no_error(void **state)
+TEST(an_empty_curve_is_no_error)
 {
-    (void)state;
     const struct call calls[] = {{0, 1, 0}};
     compute(steps, 0, calls, 1, plain);
     assert_true(isnan(targets[0][GPUT_ENERGY_TOTAL]));
 }
 
-static void points_that_go_back_in_time_are_skipped(void **state)
+TEST(points_that_go_back_in_time_are_skipped)
 {
-    (void)state;
     static const double astray[][2] = {{0, 0}, {1, 10}, {0.5, 20}, {2, 30}};
     const struct call calls[] = {{0, 2, 0}, {1, 1.5, 1}};
     compute(astray, 4, calls, 2, plain);
@@ -233,22 +220,4 @@ static void points_that_go_back_in_time_are_skipped(void **state)
     assert_total(1, 10);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts_intervals_out_of_the_curve),
-        cmocka_unit_test(what_is_not_known_yet_is_none_so_far),
-        cmocka_unit_test(a_figure_of_the_second_row_is_no_late_one),
-        cmocka_unit_test(a_moment_in_several_calls_counts_once),
-        cmocka_unit_test(what_lies_outside_of_the_curve_is_unknown),
-        cmocka_unit_test(what_a_figure_was_before_its_loss_stays),
-        cmocka_unit_test(a_call_across_a_gap_is_unknown),
-        cmocka_unit_test(a_short_gap_leaves_the_joules_of_the_session),
-        cmocka_unit_test(a_figure_that_comes_late_is_no_part_of_a_whole),
-        cmocka_unit_test(what_ended_before_a_part_was_known_is_unknown),
-        cmocka_unit_test(what_was_used_before_the_first_point_counts_too),
-        cmocka_unit_test(an_empty_curve_is_no_error),
-        cmocka_unit_test(points_that_go_back_in_time_are_skipped),
-    };
-    return cmocka_run_group_tests_name("analysis/analyze/block_energy", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

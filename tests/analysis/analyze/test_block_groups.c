@@ -22,40 +22,29 @@ static void check(const char *marks, enum gput_grouping grouping, const char *ex
 
 #define BLOCK(name) name " 1 0 1;" name " 1 1 2;"
 
-static void blocks_of_one_source_or_domain_are_together(void **state)
+TEST(blocks_of_one_source_or_domain_are_together)
 {
     const char *marks = BLOCK("nvtx:b/x") BLOCK("nvtx-b:y") BLOCK("nvtx:a/z/1") BLOCK("nvtx:n");
-    (void)state;
     check(marks, GPUT_GROUP_NONE, "nvtx-b:y;nvtx:a/z/1;nvtx:b/x;nvtx:n;");
     check(marks, GPUT_GROUP_SOURCE, "nvtx-b;nvtx;nvtx;nvtx;");
     check(marks, GPUT_GROUP_DOMAIN, "nvtx-b;nvtx:a;nvtx:b;nvtx;");
 }
 
-static void printed_names_have_no_domain_and_marks_in_code_no_source(void **state)
+TEST(printed_names_have_no_domain_and_marks_in_code_no_source)
 {
     const char *marks =
         BLOCK("token:a/b") BLOCK("train.py:12") BLOCK("load") BLOCK("1:x") BLOCK(":y");
-    (void)state;
     check(marks, GPUT_GROUP_DOMAIN, "(no source);(no source);(no source);token;(no source);");
 }
 
-static void without_blocks_there_are_no_groups(void **state)
+TEST(without_blocks_there_are_no_groups)
 {
     struct block_groups groups;
     struct call_table table = {0};
-    (void)state;
     assert_int_equal(
         block_groups_init(&groups, &table, &no_labels, GPUT_GROUP_SOURCE, NULL), GPUT_OK);
     assert_int_equal(groups.count, 0);
     block_groups_finish(&groups);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_of_one_source_or_domain_are_together),
-        cmocka_unit_test(printed_names_have_no_domain_and_marks_in_code_no_source),
-        cmocka_unit_test(without_blocks_there_are_no_groups),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -95,9 +95,8 @@ static void check_random(unsigned seed, double origin, double step)
     }
 }
 
-static void a_sample_is_in_the_blocks_of_its_segment(void **state)
+TEST(a_sample_is_in_the_blocks_of_its_segment)
 {
-    (void)state;
     for (unsigned seed = 1; seed <= 30; seed++) {
         check_random(seed, 1.7e9, 1e-7 / 3);
         check_random(seed, 1.7e9, 0.25);
@@ -105,9 +104,8 @@ static void a_sample_is_in_the_blocks_of_its_segment(void **state)
     }
 }
 
-static void without_calls_there_is_one_segment(void **state)
+TEST(without_calls_there_is_one_segment)
 {
-    (void)state;
     struct call_table table = {.n_calls = 0};
     struct found found = {.count = 0};
     assert_int_equal(call_segments_walk(&table, keep, &found, NULL), GPUT_OK);
@@ -122,9 +120,8 @@ static int refuse(void *user, double start, uint32_t leaf, const uint32_t *block
     return ++*(int *)user == 2 ? GPUT_ERROR_STATE : GPUT_OK;
 }
 
-static void the_caller_can_end_the_walk(void **state)
+TEST(the_caller_can_end_the_walk)
 {
-    (void)state;
     struct call call = {1, 2, 0};
     struct call_lane lane = {.block = 0};
     struct call_table table = {
@@ -134,12 +131,4 @@ static void the_caller_can_end_the_walk(void **state)
     assert_int_equal(passed, 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sample_is_in_the_blocks_of_its_segment),
-        cmocka_unit_test(without_calls_there_is_one_segment),
-        cmocka_unit_test(the_caller_can_end_the_walk),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

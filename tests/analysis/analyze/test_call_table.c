@@ -34,15 +34,13 @@ static void assert_refuses(const char *marks, bool threads, const char *message)
     forget_calls(&marked);
 }
 
-static void no_marks_are_no_calls(void **state)
+TEST(no_marks_are_no_calls)
 {
-    (void)state;
     assert_pairs("", false, "");
 }
 
-static void marks_pair_up_whatever_their_order(void **state)
+TEST(marks_pair_up_whatever_their_order)
 {
-    (void)state;
     assert_pairs("a 7 1 2;b 7 0 1.5;a 7 0 1;b 7 1 1.75;a 7 1 4;a 7 0 3", false,
         "a 7: 1-2, b 7: 1.5-1.75, a 7: 3-4");
 }
@@ -54,9 +52,8 @@ static void assert_warning(const struct marked_calls *marked, const char *expect
     assert_string_equal(warning, expected);
 }
 
-static void calls_that_stop_before_they_start_are_left_out(void **state)
+TEST(calls_that_stop_before_they_start_are_left_out)
 {
-    (void)state;
     static const char *const marks[] = {"a 7 0 5;a 7 1 6;a 7 0 7;a 7 1 2;a 7 0 3;a 7 1 4;a 7 0 5",
         "a 7 0 5 9;a 7 1 6 9;a 7 0 7 9;a 7 1 2 9;a 7 0 3 9;a 7 1 4 9;a 7 0 5 9"};
     for (int threads = 0; threads < 2; threads++) {
@@ -71,16 +68,14 @@ static void calls_that_stop_before_they_start_are_left_out(void **state)
     assert_pairs("a 7 0 7;a 7 1 2", false, "");
 }
 
-static void a_start_comes_before_a_stop_of_the_same_time(void **state)
+TEST(a_start_comes_before_a_stop_of_the_same_time)
 {
-    (void)state;
     assert_pairs("a 7 1 1;a 7 0 1", false, "a 7: 1-1");
     assert_pairs("a 7 0 1;a 7 1 2;a 7 0 2;a 7 1 3", false, "a 7: 1-2, a 7: 2-3");
 }
 
-static void a_call_that_is_still_open_is_skipped(void **state)
+TEST(a_call_that_is_still_open_is_skipped)
 {
-    (void)state;
     assert_pairs("a 7 0 1;a 7 1 2;a 7 0 3;a 8 0 1;b 9 0 1;b 9 1 5", false, "b 9: 1-5, a 7: 1-2");
 }
 
@@ -102,27 +97,24 @@ static void assert_open(const char *text, bool by_thread, const char *expected)
     forget_calls(&marked);
 }
 
-static void calls_that_are_still_open_can_be_kept(void **state)
+TEST(calls_that_are_still_open_can_be_kept)
 {
-    (void)state;
     assert_open("a 7 0 1;a 7 1 2;a 7 0 3;a 8 0 1;b 9 0 1;b 9 1 5", false, "a 8: 1, a 7: 3");
     assert_open("a 7 0 1 1;a 7 0 2 1;a 7 1 3 1;b 7 0 4 1", true, "a 7: 1, b 7: 4");
     assert_open("a 7 0 1 1;a 7 1 2 1;a 7 0 5 1", true, "a 7: 5");
     assert_open("a 7 0 1;a 7 1 2", false, "");
 }
 
-static void calls_below_one_that_is_still_open_are_kept_too(void **state)
+TEST(calls_below_one_that_is_still_open_are_kept_too)
 {
-    (void)state;
     assert_open("a 7 0 1;a 7 0 2;a 7 1 3", false, "a 7: 1");
     assert_open("a 7 0 1;a 7 1 2;a 7 0 3;a 7 0 4;a 7 1 5;a 8 0 4;a 8 1 5", false, "a 7: 3");
     assert_open("a 7 0 1;a 7 0 2;a 7 0 3;b 7 0 3;b 7 1 4", false, "a 7: 1, a 7: 2, a 7: 3");
 }
 
 /* Of a file that another program truncated while it was written, or of a script that forgot one. */
-static void a_stop_without_a_start_is_left_out_and_named(void **state)
+TEST(a_stop_without_a_start_is_left_out_and_named)
 {
-    (void)state;
     static const char *const marks[] = {"a 7 0 1;a 7 1 2;a 7 1 4;a 7 0 5;a 7 1 6;a 7 0 7;b 8 1 3",
         "a 7 0 1 9;a 7 1 2 9;a 7 1 4 9;a 7 0 5 9;a 7 1 6 9;a 7 0 7 9;b 8 1 3 9"};
     for (int how = 0; how < 4; how++) {
@@ -141,9 +133,8 @@ static void a_stop_without_a_start_is_left_out_and_named(void **state)
 }
 
 /* What else the Python tool does with it is an error: see invalid_pairs_are_refused(). */
-static void a_stop_without_a_start_at_the_end_is_left_out(void **state)
+TEST(a_stop_without_a_start_at_the_end_is_left_out)
 {
-    (void)state;
     struct marked_calls marked;
     add_marks(&marked, "a 7 0 1;a 7 1 2;a 7 1 3", false); /* open calls are not kept */
     assert_int_equal(call_table_pair(&marked.table, &marked.error), GPUT_OK);
@@ -153,15 +144,13 @@ static void a_stop_without_a_start_at_the_end_is_left_out(void **state)
     forget_calls(&marked);
 }
 
-static void processes_run_a_block_at_the_same_time(void **state)
+TEST(processes_run_a_block_at_the_same_time)
 {
-    (void)state;
     assert_pairs("a 9 0 1;a 7 0 1.5;a 9 1 3;a 7 1 2", false, "a 9: 1-3, a 7: 1.5-2");
 }
 
-static void marks_of_one_process_pair_two_by_two(void **state)
+TEST(marks_of_one_process_pair_two_by_two)
 {
-    (void)state;
     struct marked_calls marked;
     assert_int_equal(
         pair_marks(&marked, "a 7 0 1;a 7 0 2;a 7 1 3;a 7 1 4;b 7 0 1;b 7 1 2", false), GPUT_OK);
@@ -171,9 +160,8 @@ static void marks_of_one_process_pair_two_by_two(void **state)
 }
 
 /* Of threads, or recursion, without thread ids. */
-static void overlapping_calls_of_which_open_ones_are_kept_pair_like_brackets(void **state)
+TEST(overlapping_calls_of_which_open_ones_are_kept_pair_like_brackets)
 {
-    (void)state;
     struct marked_calls marked;
     const char *marks = "a 7 0 1;a 7 0 2;a 7 1 3;a 7 0 4;a 7 1 5;a 7 1 6";
     assert_int_equal(pair_marks(&marked, marks, false), GPUT_OK);
@@ -185,16 +173,14 @@ static void overlapping_calls_of_which_open_ones_are_kept_pair_like_brackets(voi
         "start time greater than the stop time.");
 }
 
-static void threads_pair_like_brackets(void **state)
+TEST(threads_pair_like_brackets)
 {
-    (void)state;
     assert_pairs("a 7 0 1 1;a 7 0 2 1;a 7 1 3 1;a 7 1 4 1;a 7 0 2.5 2", true, "a 7: 1-4, a 7: 2-3");
     assert_pairs("a 7 0 1 1;a 7 0 2 2;a 7 1 3 1;a 7 1 4 2", true, "a 7: 1-3, a 7: 2-4");
 }
 
-static void a_stop_with_a_start_time_belongs_to_that_start(void **state)
+TEST(a_stop_with_a_start_time_belongs_to_that_start)
 {
-    (void)state;
     assert_pairs("a 7 0 1 1;a 7 0 2 1;a 7 0 3 1;a 7 1 4 1 @1;a 7 1 5 1 @2;a 7 1 6 1 @3", true,
         "a 7: 1-4, a 7: 2-5, a 7: 3-6");
     assert_pairs("a 7 0 1 1;a 7 0 2 1;a 7 1 3 1;a 7 0 4 1;a 7 1 5 1 @1;a 7 1 6 1", true,
@@ -202,17 +188,15 @@ static void a_stop_with_a_start_time_belongs_to_that_start(void **state)
     assert_pairs("a 7 1 5 1 @1;a 7 0 2 1;a 7 0 1 1", true, "a 7: 1-5");
 }
 
-static void a_stop_with_a_start_time_may_be_in_another_thread(void **state)
+TEST(a_stop_with_a_start_time_may_be_in_another_thread)
 {
-    (void)state;
     assert_pairs("a 7 0 1 1;a 7 1 3 2 @1;a 7 0 4 2;a 7 1 5 2", true, "a 7: 1-3, a 7: 4-5");
     assert_pairs("a 7 1 3 1 @4", true, "a 7: 3-3"); /* the clock was set back */
 }
 
 /* As many as would keep a pairing that is not about linear busy for minutes. */
-static void many_calls_that_are_open_at_once_are_paired(void **state)
+TEST(many_calls_that_are_open_at_once_are_paired)
 {
-    (void)state;
     enum { COUNT = 1000000 };
     struct sub_tracking_names *names = sub_tracking_names_create();
     struct call_table table;
@@ -233,15 +217,13 @@ static void many_calls_that_are_open_at_once_are_paired(void **state)
     sub_tracking_names_destroy(names);
 }
 
-static void marks_of_one_time_in_a_thread_keep_the_order_of_the_file(void **state)
+TEST(marks_of_one_time_in_a_thread_keep_the_order_of_the_file)
 {
-    (void)state;
     assert_pairs("a 7 0 1 1;a 7 1 2 1;a 7 0 2 1;a 7 1 3 1", true, "a 7: 1-2, a 7: 2-3");
 }
 
-static void invalid_pairs_are_refused(void **state)
+TEST(invalid_pairs_are_refused)
 {
-    (void)state;
     assert_refuses("X 1 0 1745449609.7528221;X 1 1 1745449609.7528222;X 2 0 1745449609.7528223;"
                    "X 2 1 1745449613.5325918;X 1 1 1745449613.5325919",
         false,
@@ -258,9 +240,8 @@ static void invalid_pairs_are_refused(void **state)
         "stop.");
 }
 
-static void a_time_that_is_no_number_is_refused(void **state)
+TEST(a_time_that_is_no_number_is_refused)
 {
-    (void)state;
     struct sub_tracking_names *names = sub_tracking_names_create();
     struct call_table table;
     struct sub_tracking_mark row = {.timestamp = 0.0 / 0.0};
@@ -272,9 +253,8 @@ static void a_time_that_is_no_number_is_refused(void **state)
 }
 
 /* Nanoseconds that a double of seconds since the epoch could not hold. */
-static void a_log_keeps_every_nanosecond(void **state)
+TEST(a_log_keeps_every_nanosecond)
 {
-    (void)state;
     struct sub_tracking_names *names = sub_tracking_names_create();
     struct call_table table;
     struct sub_tracking_mark rows[2] = {
@@ -292,9 +272,8 @@ static void a_log_keeps_every_nanosecond(void **state)
     sub_tracking_names_destroy(names);
 }
 
-static void figures_of_the_kernel_are_kept_where_asked_for_and_there(void **state)
+TEST(figures_of_the_kernel_are_kept_where_asked_for_and_there)
 {
-    (void)state;
     struct sub_tracking_names *names = sub_tracking_names_create();
     for (unsigned i = 0; i < 4; i++) {
         struct call_table table;
@@ -312,9 +291,8 @@ static void figures_of_the_kernel_are_kept_where_asked_for_and_there(void **stat
     sub_tracking_names_destroy(names);
 }
 
-static void thousands_of_lanes_are_kept_apart(void **state)
+TEST(thousands_of_lanes_are_kept_apart)
 {
-    (void)state;
     struct sub_tracking_names *names = sub_tracking_names_create();
     struct call_table table;
     call_table_init(&table, names, 0, false, false);
@@ -338,31 +316,4 @@ static void thousands_of_lanes_are_kept_apart(void **state)
     sub_tracking_names_destroy(names);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_marks_are_no_calls),
-        cmocka_unit_test(marks_pair_up_whatever_their_order),
-        cmocka_unit_test(calls_that_stop_before_they_start_are_left_out),
-        cmocka_unit_test(a_start_comes_before_a_stop_of_the_same_time),
-        cmocka_unit_test(a_call_that_is_still_open_is_skipped),
-        cmocka_unit_test(calls_that_are_still_open_can_be_kept),
-        cmocka_unit_test(calls_below_one_that_is_still_open_are_kept_too),
-        cmocka_unit_test(a_stop_without_a_start_is_left_out_and_named),
-        cmocka_unit_test(a_stop_without_a_start_at_the_end_is_left_out),
-        cmocka_unit_test(processes_run_a_block_at_the_same_time),
-        cmocka_unit_test(marks_of_one_process_pair_two_by_two),
-        cmocka_unit_test(overlapping_calls_of_which_open_ones_are_kept_pair_like_brackets),
-        cmocka_unit_test(threads_pair_like_brackets),
-        cmocka_unit_test(a_stop_with_a_start_time_belongs_to_that_start),
-        cmocka_unit_test(a_stop_with_a_start_time_may_be_in_another_thread),
-        cmocka_unit_test(many_calls_that_are_open_at_once_are_paired),
-        cmocka_unit_test(marks_of_one_time_in_a_thread_keep_the_order_of_the_file),
-        cmocka_unit_test(invalid_pairs_are_refused),
-        cmocka_unit_test(a_time_that_is_no_number_is_refused),
-        cmocka_unit_test(a_log_keeps_every_nanosecond),
-        cmocka_unit_test(figures_of_the_kernel_are_kept_where_asked_for_and_there),
-        cmocka_unit_test(thousands_of_lanes_are_kept_apart),
-    };
-    return cmocka_run_group_tests_name("analysis/analyze/call_table", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

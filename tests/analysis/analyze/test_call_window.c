@@ -38,9 +38,8 @@ static struct call_window_rest assert_left(
     return rest;
 }
 
-static void calls_wholly_outside_are_left_out(void **state)
+TEST(calls_wholly_outside_are_left_out)
 {
-    (void)state;
     struct call_window window = {4, 10, SUB_TRACKING_UNKNOWN};
     struct call_window_rest rest = assert_left(window, "b 1: 5, a 1: 9", "open 1: 2");
     assert_int_equal(rest.before, 3);
@@ -48,17 +47,15 @@ static void calls_wholly_outside_are_left_out(void **state)
     assert_true(rest.farthest == 30);
 }
 
-static void an_open_call_of_the_tracked_process_may_start_before(void **state)
+TEST(an_open_call_of_the_tracked_process_may_start_before)
 {
-    (void)state;
     struct call_window window = {4, INFINITY, 2};
     assert_left(
         window, "b 1: 5, a 1: 9, a 1: 30", "open 1: 2, open 2: 2.5, open 3: 11, open 4: 40");
 }
 
-static void without_a_bound_all_calls_are_inside(void **state)
+TEST(without_a_bound_all_calls_are_inside)
 {
-    (void)state;
     struct call_window window = {-INFINITY, INFINITY, SUB_TRACKING_UNKNOWN};
     struct call_window_rest rest = assert_left(window, "a 2: 1, a 1: 1, b 1: 5, a 1: 9, a 1: 30",
         "open 1: 2, open 2: 2.5, open 3: 11, open 4: 40");
@@ -66,9 +63,8 @@ static void without_a_bound_all_calls_are_inside(void **state)
 }
 
 /* Sums are kept by lane. */
-static void exact_figures_of_which_some_are_left_out_are_unknown(void **state)
+TEST(exact_figures_of_which_some_are_left_out_are_unknown)
 {
-    (void)state;
     struct sub_tracking_names *names = sub_tracking_names_create();
     struct call_window window = {4, 10, SUB_TRACKING_UNKNOWN};
     struct call_window_rest rest;
@@ -95,13 +91,4 @@ static void exact_figures_of_which_some_are_left_out_are_unknown(void **state)
     sub_tracking_names_destroy(names);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_wholly_outside_are_left_out),
-        cmocka_unit_test(an_open_call_of_the_tracked_process_may_start_before),
-        cmocka_unit_test(without_a_bound_all_calls_are_inside),
-        cmocka_unit_test(exact_figures_of_which_some_are_left_out_are_unknown),
-    };
-    return cmocka_run_group_tests_name("analysis/analyze/call_window", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -48,10 +48,9 @@ static void assert_changes(struct curve *curve, size_t n_series, const long *exp
     assert_string_equal(at + (*at == ' '), "");
 }
 
-static void noise_alone_has_no_change(void **state)
+TEST(noise_alone_has_no_change)
 {
     static struct curve curve;
-    (void)state;
     for (uint64_t seed = 1; seed <= 12; seed++) {
         uint64_t random = seed;
         double correlated = 0;
@@ -65,11 +64,10 @@ static void noise_alone_has_no_change(void **state)
     }
 }
 
-static void steps_are_found_where_they_are_in_any_series(void **state)
+TEST(steps_are_found_where_they_are_in_any_series)
 {
     static struct curve curve = {.n = 1000};
     uint64_t random = 7;
-    (void)state;
     for (size_t i = 0; i < curve.n; i++) {
         curve.values[0][i] = (i < 200 ? 20 : i < 230 ? 90 : 40) + 5 * noise(&random);
         curve.values[1][i] = (i < 700 ? 1 : 2) + 0.05 * noise(&random);
@@ -77,11 +75,10 @@ static void steps_are_found_where_they_are_in_any_series(void **state)
     assert_changes(&curve, 2, (const long[]){200, 230, 700}, 3);
 }
 
-static void steady_growth_is_no_change_and_its_beginning_is(void **state)
+TEST(steady_growth_is_no_change_and_its_beginning_is)
 {
     static struct curve curve = {.n = 1500};
     uint64_t random = 3;
-    (void)state;
     for (size_t i = 0; i < curve.n; i++)
         curve.values[0][i] = 5 * (double)i + noise(&random);
     assert_string_equal(changes_of(&curve, 1), "");
@@ -90,19 +87,17 @@ static void steady_growth_is_no_change_and_its_beginning_is(void **state)
     assert_changes(&curve, 1, (const long[]){1000}, 1);
 }
 
-static void single_peaks_are_left_out(void **state)
+TEST(single_peaks_are_left_out)
 {
     static struct curve curve = {.n = 500};
-    (void)state;
     for (size_t i = 0; i < curve.n; i++)
         curve.values[0][i] = i % 100 == 50 ? 1000 : (double)(i % 3);
     assert_string_equal(changes_of(&curve, 1), "");
 }
 
-static void short_and_constant_series_have_none(void **state)
+TEST(short_and_constant_series_have_none)
 {
     static struct curve curve = {.n = 15};
-    (void)state;
     for (size_t i = 0; i < CHANGE_POINTS_VALUES; i++)
         curve.values[0][i] = i < 7 ? 0 : 100;
     assert_string_equal(changes_of(&curve, 1), "");
@@ -113,27 +108,15 @@ static void short_and_constant_series_have_none(void **state)
     assert_string_equal(changes_of(&curve, 1), "");
 }
 
-static void there_are_only_so_many(void **state)
+TEST(there_are_only_so_many)
 {
     static struct curve curve = {.n = CHANGE_POINTS_VALUES};
     size_t changes[CHANGE_POINTS_MAX], count;
     struct change_series series = {curve.values[0], 0};
-    (void)state;
     for (size_t i = 0; i < curve.n; i++)
         curve.values[0][i] = i / 16 % 2 ? 100 : 0;
     assert_int_equal(change_points_find(&series, 1, curve.n, changes, &count, NULL), GPUT_OK);
     assert_true(count <= CHANGE_POINTS_MAX);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(noise_alone_has_no_change),
-        cmocka_unit_test(steps_are_found_where_they_are_in_any_series),
-        cmocka_unit_test(steady_growth_is_no_change_and_its_beginning_is),
-        cmocka_unit_test(single_peaks_are_left_out),
-        cmocka_unit_test(short_and_constant_series_have_none),
-        cmocka_unit_test(there_are_only_so_many),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

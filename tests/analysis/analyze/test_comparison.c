@@ -44,9 +44,8 @@ static int match(struct gput_comparison *comparison, struct gput_error *error)
     return comparison_match(comparison, warn, NULL, error);
 }
 
-static void blocks_match_in_order_of_their_line_numbers(void **state)
+TEST(blocks_match_in_order_of_their_line_numbers)
 {
-    (void)state;
     struct gput_comparison *comparison = comparison_create();
     add(comparison, "B", 2, "f.py:10 f.py:9 z f.py:100");
     add(comparison, "A", 1, "f.py:100 f.py:10 f.py:9 z");
@@ -60,9 +59,8 @@ static void blocks_match_in_order_of_their_line_numbers(void **state)
     gput_comparison_destroy(comparison);
 }
 
-static void names_that_differ_by_line_match_with_a_warning(void **state)
+TEST(names_that_differ_by_line_match_with_a_warning)
 {
-    (void)state;
     struct gput_comparison *comparison = comparison_create();
     add(comparison, "B", 2, "f.py:12");
     add(comparison, "A", 1, "f.py:9");
@@ -76,9 +74,8 @@ static void names_that_differ_by_line_match_with_a_warning(void **state)
     gput_comparison_destroy(comparison);
 }
 
-static void blocks_that_do_not_match_are_refused(void **state)
+TEST(blocks_that_do_not_match_are_refused)
 {
-    (void)state;
     struct gput_error error;
     struct gput_comparison *comparison = comparison_create();
     add(comparison, "B", 2, "f.py:12");
@@ -103,9 +100,8 @@ static void blocks_that_do_not_match_are_refused(void **state)
     gput_comparison_destroy(comparison);
 }
 
-static void values_are_sorted_and_equal_ones_keep_their_order(void **state)
+TEST(values_are_sorted_and_equal_ones_keep_their_order)
 {
-    (void)state;
     static const double means[] = {3, NAN, 1, 3, 2};
     static const char *const names[] = {"a", "b", "c", "d", "e"};
     struct comparison_value values[5];
@@ -125,9 +121,8 @@ static void values_are_sorted_and_equal_ones_keep_their_order(void **state)
     gput_comparison_destroy(comparison);
 }
 
-static void several_runs_are_compared_by_their_mean_and_spread(void **state)
+TEST(several_runs_are_compared_by_their_mean_and_spread)
 {
-    (void)state;
     struct comparison_value values[3];
     struct gput_comparison *comparison = comparison_create();
     for (int run = -1; run <= 1; run++) {
@@ -148,9 +143,8 @@ static void several_runs_are_compared_by_their_mean_and_spread(void **state)
     gput_comparison_destroy(comparison);
 }
 
-static void an_interval_of_what_cannot_be_negative_begins_at_0_at_least(void **state)
+TEST(an_interval_of_what_cannot_be_negative_begins_at_0_at_least)
 {
-    (void)state;
     struct comparison_value values[1];
     struct gput_comparison *comparison = comparison_create();
     add(comparison, "A", 1, "a");
@@ -162,9 +156,8 @@ static void an_interval_of_what_cannot_be_negative_begins_at_0_at_least(void **s
     gput_comparison_destroy(comparison);
 }
 
-static void a_table_has_a_row_a_figure_and_session(void **state)
+TEST(a_table_has_a_row_a_figure_and_session)
 {
-    (void)state;
     struct gput_comparison *comparison = comparison_create();
     struct gput_comparison_options options = {
         .size = sizeof options, .statistic = GPUT_STATISTIC_MAX};
@@ -194,9 +187,8 @@ static void a_table_has_a_row_a_figure_and_session(void **state)
     gput_tables_destroy(tables);
 }
 
-static void a_table_lists_what_all_files_have_as_integers(void **state)
+TEST(a_table_lists_what_all_files_have_as_integers)
 {
-    (void)state;
     unsigned char maximum = 1u << GPUT_STATISTIC_MAX;
     for (int statistic = GPUT_STATISTIC_MIN; statistic <= GPUT_STATISTIC_MAX; statistic++) {
         struct gput_comparison *comparison = comparison_create();
@@ -232,9 +224,8 @@ static void assert_rule(
     assert_int_equal(holds, *expected != '\0');
 }
 
-static void rules_hold_or_not(void **state)
+TEST(rules_hold_or_not)
 {
-    (void)state;
     struct gput_comparison *comparison = comparison_create();
     add(comparison, "A", 10, "a f->g");
     add(comparison, "B", 12, "a f->g");
@@ -258,9 +249,8 @@ static void rules_hold_or_not(void **state)
     gput_comparison_destroy(comparison);
 }
 
-static void any_rise_from_0_breaks_a_rule(void **state)
+TEST(any_rise_from_0_breaks_a_rule)
 {
-    (void)state;
     struct gput_comparison *comparison = comparison_create();
     add(comparison, "A", 0, "a");
     add(comparison, "B", 0, "a");
@@ -294,9 +284,8 @@ static void any_rise_from_0_breaks_a_rule(void **state)
     gput_comparison_destroy(comparison);
 }
 
-static void a_rule_may_name_a_block_as_any_session_does(void **state)
+TEST(a_rule_may_name_a_block_as_any_session_does)
 {
-    (void)state;
     bool holds;
     char message[256];
     struct gput_error error;
@@ -324,9 +313,8 @@ static void a_rule_may_name_a_block_as_any_session_does(void **state)
     gput_comparison_destroy(comparison);
 }
 
-static void invalid_rules_are_refused(void **state)
+TEST(invalid_rules_are_refused)
 {
-    (void)state;
     static const char *const rules[] = {"", "max main_ram", "max main_ram >", "max > 5%",
         "most main_ram > 5", "max ram > 5", "max main_ram > 5 apples", "max main_ram > 5%%",
         "max main_ram in b > 5", "max main_ram on a > 5", "max main_ram > nan"};
@@ -343,9 +331,8 @@ static void invalid_rules_are_refused(void **state)
     gput_comparison_destroy(comparison);
 }
 
-static void noise_breaks_no_rule(void **state)
+TEST(noise_breaks_no_rule)
 {
-    (void)state;
     struct gput_comparison *comparison = comparison_create();
     for (int run = -1; run <= 1; run++) {
         add(comparison, "A", 10 + run, "");
@@ -356,9 +343,8 @@ static void noise_breaks_no_rule(void **state)
     gput_comparison_destroy(comparison);
 }
 
-static void a_measurement_that_one_session_lacks_is_missing_there(void **state)
+TEST(a_measurement_that_one_session_lacks_is_missing_there)
 {
-    (void)state;
     static const char *const newer[] = {"swap", "main_ram"};
     struct gput_comparison *comparison = comparison_create();
     struct gput_analysis *analysis = analysis_create(newer, 2);
@@ -379,9 +365,8 @@ static void a_measurement_that_one_session_lacks_is_missing_there(void **state)
     gput_comparison_destroy(comparison);
 }
 
-static void other_formats_are_refused(void **state)
+TEST(other_formats_are_refused)
 {
-    (void)state;
     char *bytes;
     struct gput_error error;
     struct gput_comparison *comparison = comparison_create();
@@ -395,9 +380,8 @@ static void other_formats_are_refused(void **state)
     gput_comparison_destroy(comparison);
 }
 
-static void statistics_are_read_by_name(void **state)
+TEST(statistics_are_read_by_name)
 {
-    (void)state;
     enum gput_statistic statistic;
     struct gput_error error;
     assert_int_equal(gput_statistic_parse("std", &statistic, NULL), GPUT_OK);
@@ -407,25 +391,4 @@ static void statistics_are_read_by_name(void **state)
         error.message, "Invalid summary statistic 'foo'. Valid values are min max mean std.");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_match_in_order_of_their_line_numbers),
-        cmocka_unit_test(names_that_differ_by_line_match_with_a_warning),
-        cmocka_unit_test(blocks_that_do_not_match_are_refused),
-        cmocka_unit_test(values_are_sorted_and_equal_ones_keep_their_order),
-        cmocka_unit_test(several_runs_are_compared_by_their_mean_and_spread),
-        cmocka_unit_test(an_interval_of_what_cannot_be_negative_begins_at_0_at_least),
-        cmocka_unit_test(a_table_has_a_row_a_figure_and_session),
-        cmocka_unit_test(a_table_lists_what_all_files_have_as_integers),
-        cmocka_unit_test(rules_hold_or_not),
-        cmocka_unit_test(any_rise_from_0_breaks_a_rule),
-        cmocka_unit_test(a_rule_may_name_a_block_as_any_session_does),
-        cmocka_unit_test(invalid_rules_are_refused),
-        cmocka_unit_test(noise_breaks_no_rule),
-        cmocka_unit_test(a_measurement_that_one_session_lacks_is_missing_there),
-        cmocka_unit_test(other_formats_are_refused),
-        cmocka_unit_test(statistics_are_read_by_name),
-    };
-    return cmocka_run_group_tests_name("analysis/analyze/comparison", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

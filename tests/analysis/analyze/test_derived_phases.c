@@ -41,10 +41,9 @@ static void check_phases(const char *expected)
 
 #define HEAD "process_id,code_block_name,position,timestamp\n"
 
-static void a_change_ends_a_phase_and_begins_the_next(void **state)
+TEST(a_change_ends_a_phase_and_begins_the_next)
 {
     size_t n_phases;
-    (void)state;
     write_samples(400, 100, "");
     assert_int_equal(gput_sub_tracking_derive(PHASES, SAMPLES, 7, &n_phases, NULL), GPUT_OK);
     assert_int_equal(n_phases, 2);
@@ -52,10 +51,9 @@ static void a_change_ends_a_phase_and_begins_the_next(void **state)
                       "7,derived:phase 2,0,1100.0\n7,derived:phase 2,1,1399.0\n");
 }
 
-static void many_samples_are_compared_by_their_means(void **state)
+TEST(many_samples_are_compared_by_their_means)
 {
     size_t n_phases;
-    (void)state;
     write_samples(100000, 64000, NULL);
     assert_int_equal(gput_sub_tracking_derive(PHASES, SAMPLES, 7, &n_phases, NULL), GPUT_OK);
     assert_int_equal(n_phases, 2);
@@ -63,11 +61,10 @@ static void many_samples_are_compared_by_their_means(void **state)
                       "7,derived:phase 2,0,65000.0\n7,derived:phase 2,1,100999.0\n");
 }
 
-static void without_a_change_there_is_no_file(void **state)
+TEST(without_a_change_there_is_no_file)
 {
     size_t n_phases;
     struct gput_error error;
-    (void)state;
     for (size_t count = 0; count < 1000; count += 333) {
         write_samples(count, count, NULL);
         assert_int_equal(gput_sub_tracking_derive(PHASES, SAMPLES, 7, &n_phases, NULL), GPUT_OK);
@@ -82,14 +79,9 @@ static void without_a_change_there_is_no_file(void **state)
 int main(void)
 {
     char folder[] = "/tmp/gput-derived-XXXXXX";
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_change_ends_a_phase_and_begins_the_next),
-        cmocka_unit_test(many_samples_are_compared_by_their_means),
-        cmocka_unit_test(without_a_change_there_is_no_file),
-    };
     if (!mkdtemp(folder) || chdir(folder) != 0)
         return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_listed_tests(NULL, NULL);
     rmdir(folder);
     return failed;
 }

@@ -55,9 +55,8 @@ static struct gput_energy_metric metric_of(const char *name)
     return metric;
 }
 
-static void metrics_know_their_unit(void **state)
+TEST(metrics_know_their_unit)
 {
-    (void)state;
     assert_string_equal(metric_of("intel_power").unit, "watts");
     assert_string_equal(metric_of("total_mem_use").unit, "bytes");
     assert_string_equal(metric_of("nvidia_mem_use:0").unit, "bytes");
@@ -65,9 +64,8 @@ static void metrics_know_their_unit(void **state)
     assert_null(metric_of("per_process_cpu_uses").unit);
 }
 
-static void a_metric_is_integrated_segment_by_segment(void **state)
+TEST(a_metric_is_integrated_segment_by_segment)
 {
-    (void)state;
     struct gput_energy_metric metric = metric_of("intel_power");
     assert_true(metric.total == 67.5 && metric.seconds == 3.5 && metric.max == 30);
     assert_true(metric.points == 4 && metric.segments == 2);
@@ -75,9 +73,8 @@ static void a_metric_is_integrated_segment_by_segment(void **state)
     assert_true(gput_energy_recording_total(recording, NULL) == 67.5);
 }
 
-static void a_metric_by_gpu_is_one_for_each_gpu(void **state)
+TEST(a_metric_by_gpu_is_one_for_each_gpu)
 {
-    (void)state;
     const char *names[4] = {0};
     struct gput_energy_metric metric = metric_of("per_gpu_attributable_power:1");
     struct gput_error error;
@@ -101,9 +98,8 @@ static void a_metric_by_gpu_is_one_for_each_gpu(void **state)
     assert_non_null(strstr(error.message, "per_gpu_attributable_power:0"));
 }
 
-static void the_curves_of_a_metric_by_gpu_are_each_gpus(void **state)
+TEST(the_curves_of_a_metric_by_gpu_are_each_gpus)
 {
-    (void)state;
     const char *name = "per_gpu_attributable_power";
     struct gput_tables *tables;
     char *text;
@@ -121,9 +117,8 @@ static void the_curves_of_a_metric_by_gpu_are_each_gpus(void **state)
     free(text);
 }
 
-static void a_window_is_of_a_metric(void **state)
+TEST(a_window_is_of_a_metric)
 {
-    (void)state;
     struct gput_energy_window window =
         gput_energy_recording_window(recording, "total_mem_use", NULL);
     char date[32];
@@ -138,9 +133,8 @@ static void a_window_is_of_a_metric(void **state)
     assert_string_equal(date, "2023-06-30 16:33:14");
 }
 
-static void bounds_can_be_seconds_since_1970(void **state)
+TEST(bounds_can_be_seconds_since_1970)
 {
-    (void)state;
     struct gput_energy_window window, same;
     struct gput_error error;
     struct tm moment = {.tm_year = 123,
@@ -166,9 +160,8 @@ static void bounds_can_be_seconds_since_1970(void **state)
     assert_string_equal(error.message, "The start is after the end.");
 }
 
-static void a_curve_is_a_table(void **state)
+TEST(a_curve_is_a_table)
 {
-    (void)state;
     const char *const names[] = {"intel_power", "total_mem_use"};
     struct gput_tables *tables;
     assert_int_equal(
@@ -187,9 +180,8 @@ static void a_curve_is_a_table(void **state)
     gput_tables_destroy(tables);
 }
 
-static void the_summary_is_a_table_of_metrics(void **state)
+TEST(the_summary_is_a_table_of_metrics)
 {
-    (void)state;
     struct gput_tables *tables;
     enum { NAME, GROUP, DEVICE, UNIT, TOTAL, AVERAGE, MAX, SECONDS, POINTS, SEGMENTS };
     assert_int_equal(gput_energy_recording_summary_tables(recording, NULL, &tables, NULL), GPUT_OK);
@@ -212,9 +204,8 @@ static void the_summary_is_a_table_of_metrics(void **state)
     gput_tables_destroy(tables);
 }
 
-static void a_window_cuts_its_rows(void **state)
+TEST(a_window_cuts_its_rows)
 {
-    (void)state;
     const char *name = "intel_power";
     struct gput_energy_window window;
     struct gput_tables *tables;
@@ -227,9 +218,8 @@ static void a_window_cuts_its_rows(void **state)
     gput_tables_destroy(tables);
 }
 
-static void what_there_is_not_is_an_error(void **state)
+TEST(what_there_is_not_is_an_error)
 {
-    (void)state;
     const char *const names[] = {"intel_power", "power"};
     struct gput_tables *tables;
     struct gput_energy_window window;
@@ -244,9 +234,8 @@ static void what_there_is_not_is_an_error(void **state)
 }
 
 /* Found by fuzzing: the reason was read where the caller wants none. */
-static void a_broken_optional_file_is_a_warning(void **state)
+TEST(a_broken_optional_file_is_a_warning)
 {
-    (void)state;
     struct gput_energy_recording *loaded;
     char path[96];
     snprintf(path, sizeof path, "%s/results_exp.json", folder);
@@ -257,21 +246,4 @@ static void a_broken_optional_file_is_a_warning(void **state)
     unlink(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(metrics_know_their_unit),
-        cmocka_unit_test(a_metric_is_integrated_segment_by_segment),
-        cmocka_unit_test(a_metric_by_gpu_is_one_for_each_gpu),
-        cmocka_unit_test(the_curves_of_a_metric_by_gpu_are_each_gpus),
-        cmocka_unit_test(a_window_is_of_a_metric),
-        cmocka_unit_test(bounds_can_be_seconds_since_1970),
-        cmocka_unit_test(a_curve_is_a_table),
-        cmocka_unit_test(the_summary_is_a_table_of_metrics),
-        cmocka_unit_test(a_window_cuts_its_rows),
-        cmocka_unit_test(a_broken_optional_file_is_a_warning),
-        cmocka_unit_test(what_there_is_not_is_an_error),
-    };
-    return cmocka_run_group_tests_name(
-        "analysis/analyze/energy_recording", tests, open_folder, close_folder);
-}
+RUN_TESTS(open_folder, close_folder)

@@ -48,9 +48,8 @@ static void sum_up(
     exact_figures_destroy(figures);
 }
 
-static void each_nested_call_counts_its_own(void **state)
+TEST(each_nested_call_counts_its_own)
 {
-    (void)state;
     /* Calls of 20 and of 70, and one that is still open. */
     const struct sub_tracking_mark rows[] = {
         mark(START, 10), mark(START, 20), mark(STOP, 40), mark(STOP, 80), mark(START, 90)};
@@ -63,9 +62,8 @@ static void each_nested_call_counts_its_own(void **state)
     assert_float_equal(sums[GPUT_EXACT_BLOCK_PEAK_RSS], 7 * 80, 1e-6); /* as its stop has it */
 }
 
-static void the_largest_of_calls_is_no_sum(void **state)
+TEST(the_largest_of_calls_is_no_sum)
 {
-    (void)state;
     struct sub_tracking_mark rows[] = {mark(START, 1), mark(STOP, 9), mark(START, 10),
         mark(STOP, 20), mark(START, 21), mark(STOP, 22)};
     double sums[GPUT_EXACT_FIGURE_COUNT];
@@ -80,9 +78,8 @@ static void the_largest_of_calls_is_no_sum(void **state)
     assert_true(isnan(sums[GPUT_EXACT_BLOCK_PEAK_RSS]));
 }
 
-static void only_the_figure_that_a_mark_lacks_is_unknown(void **state)
+TEST(only_the_figure_that_a_mark_lacks_is_unknown)
 {
-    (void)state;
     struct sub_tracking_mark rows[] = {mark(START, 1), mark(STOP, 2), mark(START, 3), mark(STOP, 4),
         mark(START, 5), mark(STOP, 6)};
     double sums[GPUT_EXACT_FIGURE_COUNT];
@@ -94,9 +91,8 @@ static void only_the_figure_that_a_mark_lacks_is_unknown(void **state)
     assert_float_equal(sums[GPUT_EXACT_MINOR_FAULTS], 9, 0);
 }
 
-static void invalid_figures_are_unknown(void **state)
+TEST(invalid_figures_are_unknown)
 {
-    (void)state;
     double sums[GPUT_EXACT_FIGURE_COUNT];
     const struct sub_tracking_mark sinking[] = {mark(START, 5), mark(STOP, 4)};
     sum_up(sinking, 2, sums);
@@ -112,9 +108,8 @@ static void invalid_figures_are_unknown(void **state)
     assert_float_equal(sums[GPUT_EXACT_PROCESS_CPU_TIME], 4, 1e-9);
 }
 
-static void marks_of_any_depth_are_paired(void **state)
+TEST(marks_of_any_depth_are_paired)
 {
-    (void)state;
     struct sub_tracking_mark rows[200];
     double sums[GPUT_EXACT_FIGURE_COUNT];
     for (int i = 0; i < 200; i++)
@@ -123,9 +118,8 @@ static void marks_of_any_depth_are_paired(void **state)
     assert_float_equal(sums[GPUT_EXACT_THREAD_CPU_TIME], 100 * 100, 1e-6);
 }
 
-static void a_stop_with_a_start_time_has_that_start(void **state)
+TEST(a_stop_with_a_start_time_has_that_start)
 {
-    (void)state;
     struct exact_figures *figures = exact_figures_create(true);
     double sums[GPUT_EXACT_FIGURE_COUNT];
     /* Calls of 30 and of 50; those begun at 20 and 25 never stop. */
@@ -148,9 +142,8 @@ static void a_stop_with_a_start_time_has_that_start(void **state)
     exact_figures_destroy(figures);
 }
 
-static void a_call_that_changed_threads_has_the_figures_of_its_process(void **state)
+TEST(a_call_that_changed_threads_has_the_figures_of_its_process)
 {
-    (void)state;
     struct exact_figures *begun = exact_figures_create(false), *ended = exact_figures_create(true);
     struct exact_figures *all = exact_figures_create(false);
     double sums[GPUT_EXACT_FIGURE_COUNT];
@@ -182,16 +175,4 @@ static void a_call_that_changed_threads_has_the_figures_of_its_process(void **st
     exact_figures_destroy(all);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_nested_call_counts_its_own),
-        cmocka_unit_test(the_largest_of_calls_is_no_sum),
-        cmocka_unit_test(only_the_figure_that_a_mark_lacks_is_unknown),
-        cmocka_unit_test(invalid_figures_are_unknown),
-        cmocka_unit_test(marks_of_any_depth_are_paired),
-        cmocka_unit_test(a_stop_with_a_start_time_has_that_start),
-        cmocka_unit_test(a_call_that_changed_threads_has_the_figures_of_its_process),
-    };
-    return cmocka_run_group_tests_name("analysis/analyze/exact_figures", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

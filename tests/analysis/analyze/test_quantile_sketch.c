@@ -8,17 +8,15 @@ static void add(struct quantile_sketch *sketch, double value)
     assert_int_equal(quantile_sketch_add(sketch, value, NULL), GPUT_OK);
 }
 
-static void nothing_has_no_percentiles(void **state)
+TEST(nothing_has_no_percentiles)
 {
-    (void)state;
     struct quantile_sketch sketch = {0};
     add(&sketch, NAN);
     assert_true(isnan(quantile_sketch_get(&sketch, 0.5)));
 }
 
-static void few_values_give_exact_percentiles(void **state)
+TEST(few_values_give_exact_percentiles)
 {
-    (void)state;
     struct quantile_sketch sketch = {0};
     for (int i = 100; i >= 0; i--)
         add(&sketch, i * 0.5);
@@ -30,9 +28,8 @@ static void few_values_give_exact_percentiles(void **state)
     quantile_sketch_finish(&sketch);
 }
 
-static void many_values_give_percentiles_within_half_a_percent(void **state)
+TEST(many_values_give_percentiles_within_half_a_percent)
 {
-    (void)state;
     struct quantile_sketch sketch = {0};
     for (int i = 1; i <= 100000; i++)
         add(&sketch, (double)((uint64_t)i * 7919 % 100000) + 1);
@@ -45,9 +42,8 @@ static void many_values_give_percentiles_within_half_a_percent(void **state)
     quantile_sketch_finish(&sketch);
 }
 
-static void negative_values_zeroes_and_extremes_have_their_place(void **state)
+TEST(negative_values_zeroes_and_extremes_have_their_place)
 {
-    (void)state;
     struct quantile_sketch sketch = {0};
     for (int i = 0; i < 1000; i++) {
         add(&sketch, -1e300);
@@ -66,9 +62,8 @@ static void negative_values_zeroes_and_extremes_have_their_place(void **state)
     quantile_sketch_finish(&sketch);
 }
 
-static void one_value_again_and_again_is_that_value(void **state)
+TEST(one_value_again_and_again_is_that_value)
 {
-    (void)state;
     struct quantile_sketch sketch = {0};
     for (int i = 0; i < 1000; i++)
         add(&sketch, 0.216);
@@ -76,14 +71,4 @@ static void one_value_again_and_again_is_that_value(void **state)
     quantile_sketch_finish(&sketch);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_has_no_percentiles),
-        cmocka_unit_test(few_values_give_exact_percentiles),
-        cmocka_unit_test(many_values_give_percentiles_within_half_a_percent),
-        cmocka_unit_test(negative_values_zeroes_and_extremes_have_their_place),
-        cmocka_unit_test(one_value_again_and_again_is_that_value),
-    };
-    return cmocka_run_group_tests_name("analysis/analyze/quantile_sketch", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

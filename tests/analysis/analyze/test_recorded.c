@@ -41,9 +41,8 @@ static void count_warning(void *user, const char *message)
     ++*(int *)user;
 }
 
-static void samples_have_the_columns_that_the_file_has(void **state)
+TEST(samples_have_the_columns_that_the_file_has)
 {
-    (void)state;
     struct gput_tables *tables;
     write_path(STATIC_DATA "timestamp,main_n_threads,other,main_gpu_ram,main_ram\n"
                            "10.5,3,x,,1.5\n"
@@ -71,9 +70,8 @@ static void samples_have_the_columns_that_the_file_has(void **state)
     gput_tables_destroy(tables);
 }
 
-static void samples_are_those_inside_of_a_span(void **state)
+TEST(samples_are_those_inside_of_a_span)
 {
-    (void)state;
     static const struct gput_recorded_span spans[] = {
         {14, 15}, {11, 12}, {NAN, 20}, {11.5, 13}, {9, 8}};
     struct gput_recorded_options options = {.size = sizeof options, .spans = spans, .n_spans = 5};
@@ -97,9 +95,8 @@ static void samples_are_those_inside_of_a_span(void **state)
     gput_tables_destroy(tables);
 }
 
-static void warns_of_a_last_line_that_is_cut_off(void **state)
+TEST(warns_of_a_last_line_that_is_cut_off)
 {
-    (void)state;
     int warnings = 0;
     struct gput_recorded_options options = {
         .size = sizeof options, .warn = count_warning, .user = &warnings};
@@ -115,9 +112,8 @@ static void warns_of_a_last_line_that_is_cut_off(void **state)
     "process_id,code_block_name,position,timestamp\n"                                              \
     "7,a,0,1.5\n7,b,0,2\n7,a,1,3\n7,b,1,4.25\n7,a,0,5\n"
 
-static void marks_are_unchanged(void **state)
+TEST(marks_are_unchanged)
 {
-    (void)state;
     struct gput_recorded_options options = {.size = sizeof options, .code_block = "a"};
     struct gput_tables *tables;
     write_path(MARKS);
@@ -133,9 +129,8 @@ static void marks_are_unchanged(void **state)
     gput_tables_destroy(tables);
 }
 
-static void calls_are_paired_and_sorted_by_start(void **state)
+TEST(calls_are_paired_and_sorted_by_start)
 {
-    (void)state;
     struct gput_tables *tables;
     write_path(MARKS);
     assert_int_equal(gput_recorded_calls(path, NULL, &tables, NULL), GPUT_OK);
@@ -148,9 +143,8 @@ static void calls_are_paired_and_sorted_by_start(void **state)
     gput_tables_destroy(tables);
 }
 
-static void calls_have_what_the_kernel_counted_in_each(void **state)
+TEST(calls_have_what_the_kernel_counted_in_each)
 {
-    (void)state;
     struct gput_tables *tables;
     write_path(
         "process_id,code_block_name,position,timestamp,thread_id,process_cpu_ns,minor_faults\n"
@@ -169,9 +163,8 @@ static void calls_have_what_the_kernel_counted_in_each(void **state)
     gput_tables_destroy(tables);
 }
 
-static void calls_of_one_block_are_independent_of_others(void **state)
+TEST(calls_of_one_block_are_independent_of_others)
 {
-    (void)state;
     struct gput_recorded_options options = {.size = sizeof options, .code_block = "good"};
     struct gput_tables *tables = (void *)path;
     struct gput_error error;
@@ -185,9 +178,8 @@ static void calls_of_one_block_are_independent_of_others(void **state)
     assert_null(tables);
 }
 
-static void refuses_other_files(void **state)
+TEST(refuses_other_files)
 {
-    (void)state;
     struct gput_tables *tables;
     write_path("a,b\n1,2\n");
     assert_int_equal(gput_recorded_samples(path, NULL, &tables, NULL), GPUT_ERROR_FORMAT);
@@ -200,9 +192,8 @@ static void refuses_other_files(void **state)
     assert_null(tables);
 }
 
-static void open_calls_are_those_without_a_stop(void **state)
+TEST(open_calls_are_those_without_a_stop)
 {
-    (void)state;
     struct gput_tables *tables;
     write_path("process_id,code_block_name,position,timestamp,thread_id,started_ns\n"
                "7,outer,0,1.5,70,\n"
@@ -231,9 +222,8 @@ static void open_calls_are_those_without_a_stop(void **state)
     assert_null(tables);
 }
 
-static void many_open_calls_are_found(void **state)
+TEST(many_open_calls_are_found)
 {
-    (void)state;
     struct gput_tables *tables;
     char *text = malloc(1 << 20);
     size_t length = (size_t)sprintf(text, "process_id,code_block_name,position,timestamp\n");
@@ -275,9 +265,8 @@ static int take(void *user, struct gput_tables *part, struct gput_error *error)
     return parts->refuse ? GPUT_ERROR_STATE : GPUT_OK;
 }
 
-static void rows_are_given_in_parts(void **state)
+TEST(rows_are_given_in_parts)
 {
-    (void)state;
     const size_t rows = 300000;
     struct str text = {0};
     struct gput_tables *tables;
@@ -305,9 +294,8 @@ static void rows_are_given_in_parts(void **state)
     assert_int_equal(parts.count, 1);
 }
 
-static void segments_have_the_blocks_that_run_together(void **state)
+TEST(segments_have_the_blocks_that_run_together)
 {
-    (void)state;
     struct gput_tables *tables;
     write_path("process_id,code_block_name,position,timestamp\n"
                "1,a,0,10\n1,b,0,11\n1,b,1,12\n1,a,1,13\n1,b,0,14\n1,b,1,15\n");
@@ -329,21 +317,4 @@ static void segments_have_the_blocks_that_run_together(void **state)
     gput_tables_destroy(tables);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_have_the_columns_that_the_file_has),
-        cmocka_unit_test(samples_are_those_inside_of_a_span),
-        cmocka_unit_test(warns_of_a_last_line_that_is_cut_off),
-        cmocka_unit_test(marks_are_unchanged),
-        cmocka_unit_test(calls_are_paired_and_sorted_by_start),
-        cmocka_unit_test(calls_have_what_the_kernel_counted_in_each),
-        cmocka_unit_test(calls_of_one_block_are_independent_of_others),
-        cmocka_unit_test(open_calls_are_those_without_a_stop),
-        cmocka_unit_test(many_open_calls_are_found),
-        cmocka_unit_test(rows_are_given_in_parts),
-        cmocka_unit_test(segments_have_the_blocks_that_run_together),
-        cmocka_unit_test(refuses_other_files),
-    };
-    return cmocka_run_group_tests(tests, create_path, remove_path);
-}
+RUN_TESTS(create_path, remove_path)

@@ -18,9 +18,8 @@ static void assert_near(double value, double expected)
         fail_msg("%.17g is not %.17g", value, expected);
 }
 
-static void an_empty_total_has_no_figures(void **state)
+TEST(an_empty_total_has_no_figures)
 {
-    (void)state;
     struct row_total total = {0};
     struct row_run run;
     row_run_clear(&run);
@@ -30,9 +29,8 @@ static void an_empty_total_has_no_figures(void **state)
     assert_true(isnan(figures.std));
 }
 
-static void one_row_has_no_spread(void **state)
+TEST(one_row_has_no_spread)
 {
-    (void)state;
     struct row_total total = {0};
     struct row_run run;
     row_run_clear(&run);
@@ -43,9 +41,8 @@ static void one_row_has_no_spread(void **state)
     assert_true(figures.std == 0);
 }
 
-static void std_divides_by_n(void **state)
+TEST(std_divides_by_n)
 {
-    (void)state;
     static const double values[] = {2, 4, 4, 4, 5, 5, 7, 9};
     struct row_total total = {0};
     struct row_run run;
@@ -60,9 +57,8 @@ static void std_divides_by_n(void **state)
 }
 
 /* However the rows are cut into runs, the figures are the same. */
-static void runs_merge_into_the_figures_of_all_rows(void **state)
+TEST(runs_merge_into_the_figures_of_all_rows)
 {
-    (void)state;
     for (int length = 1; length <= 40; length++) {
         struct row_total total = {0};
         struct row_run run;
@@ -87,9 +83,8 @@ static void runs_merge_into_the_figures_of_all_rows(void **state)
 }
 
 /* The first row far from all others, and a spread of a billionth of the mean. */
-static void a_small_spread_around_a_large_mean_keeps_its_digits(void **state)
+TEST(a_small_spread_around_a_large_mean_keeps_its_digits)
 {
-    (void)state;
     struct row_total total = {0};
     struct row_run run;
     row_run_clear(&run);
@@ -106,9 +101,8 @@ static void a_small_spread_around_a_large_mean_keeps_its_digits(void **state)
     assert_near(figures.std, 0.5);
 }
 
-static void missing_values_count_in_no_figure_of_their_column(void **state)
+TEST(missing_values_count_in_no_figure_of_their_column)
 {
-    (void)state;
     struct row_total total = {0};
     struct row_run run;
     double values[ROW_COLUMNS] = {0};
@@ -132,9 +126,8 @@ static void missing_values_count_in_no_figure_of_their_column(void **state)
 }
 
 /* What was not seen may have been more. A column that is 0 in every row is 0. */
-static void zeros_with_missing_values_are_unknown(void **state)
+TEST(zeros_with_missing_values_are_unknown)
 {
-    (void)state;
     struct row_total total = {0};
     struct row_run run;
     double values[ROW_COLUMNS] = {0};
@@ -163,9 +156,8 @@ static void zeros_with_missing_values_are_unknown(void **state)
     assert_int_equal(none.n_missing, 0);
 }
 
-static void an_infinite_value_is_no_missing_one(void **state)
+TEST(an_infinite_value_is_no_missing_one)
 {
-    (void)state;
     struct row_total total = {0};
     struct row_run run;
     row_run_clear(&run);
@@ -178,9 +170,8 @@ static void an_infinite_value_is_no_missing_one(void **state)
 
 /* Of fewer than 8 rows numpy adds one value after the other, whatever rounding takes away, and so
  * do we, however they are cut into runs. */
-static void few_rows_add_up_as_in_numpy(void **state)
+TEST(few_rows_add_up_as_in_numpy)
 {
-    (void)state;
     for (int n = 1; n < 8; n++) {
         for (int length = 1; length <= n; length++) {
             struct row_total total = {0};
@@ -203,9 +194,8 @@ static void few_rows_add_up_as_in_numpy(void **state)
     }
 }
 
-static void few_rows_with_missing_values_add_up_as_in_numpy(void **state)
+TEST(few_rows_with_missing_values_add_up_as_in_numpy)
 {
-    (void)state;
     static const double values[] = {0.1, 0.2, NAN, 0.3, NAN, 0.7};
     struct row_total total = {0};
     struct row_run run;
@@ -219,19 +209,4 @@ static void few_rows_with_missing_values_add_up_as_in_numpy(void **state)
     assert_true(figures.min == 0.1 && figures.max == 0.7);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_total_has_no_figures),
-        cmocka_unit_test(one_row_has_no_spread),
-        cmocka_unit_test(std_divides_by_n),
-        cmocka_unit_test(runs_merge_into_the_figures_of_all_rows),
-        cmocka_unit_test(a_small_spread_around_a_large_mean_keeps_its_digits),
-        cmocka_unit_test(missing_values_count_in_no_figure_of_their_column),
-        cmocka_unit_test(zeros_with_missing_values_are_unknown),
-        cmocka_unit_test(an_infinite_value_is_no_missing_one),
-        cmocka_unit_test(few_rows_add_up_as_in_numpy),
-        cmocka_unit_test(few_rows_with_missing_values_add_up_as_in_numpy),
-    };
-    return cmocka_run_group_tests_name("analysis/analyze/row_statistics", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

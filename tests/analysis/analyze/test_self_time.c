@@ -18,47 +18,32 @@ static void assert_self_times(const char *marks, bool threads, const char *expec
     forget_calls(&marked);
 }
 
-static void inner_blocks_take_their_time_from_outer_ones(void **state)
+TEST(inner_blocks_take_their_time_from_outer_ones)
 {
-    (void)state;
     assert_self_times(
         "a 7 0 0;b 7 0 1;c 7 0 2;c 7 1 3;b 7 1 5;b 7 0 6;b 7 1 7;a 7 1 10", false, "a 5, b 4, c 1");
 }
 
-static void blocks_that_begin_together_are_nested_by_their_ends(void **state)
+TEST(blocks_that_begin_together_are_nested_by_their_ends)
 {
-    (void)state;
     assert_self_times("a 7 0 0;b 7 0 0;b 7 1 4;a 7 1 10", false, "a 6, b 4");
 }
 
-static void blocks_that_overlap_share_no_moment(void **state)
+TEST(blocks_that_overlap_share_no_moment)
 {
-    (void)state;
     assert_self_times("a 7 0 0;b 7 0 2;a 7 1 4;b 7 1 10", false, "a 2, b 8");
     assert_self_times("a 7 0 0;b 7 0 2;b 7 1 4;a 7 1 4", false, "a 2, b 2");
 }
 
-static void processes_and_threads_do_not_disturb_each_other(void **state)
+TEST(processes_and_threads_do_not_disturb_each_other)
 {
-    (void)state;
     assert_self_times("a 7 0 0;b 8 0 1;b 8 1 3;a 7 1 10", false, "a 10, b 2");
     assert_self_times("a 7 0 0 1;b 7 0 1 2;b 7 1 3 2;a 7 1 10 1", true, "a 10, b 2");
 }
 
-static void times_between_calls_belong_to_no_block(void **state)
+TEST(times_between_calls_belong_to_no_block)
 {
-    (void)state;
     assert_self_times("a 7 0 0;a 7 1 1;a 7 0 5;a 7 1 6;b 7 0 9;b 7 1 9", false, "a 2, b 0");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inner_blocks_take_their_time_from_outer_ones),
-        cmocka_unit_test(blocks_that_begin_together_are_nested_by_their_ends),
-        cmocka_unit_test(blocks_that_overlap_share_no_moment),
-        cmocka_unit_test(processes_and_threads_do_not_disturb_each_other),
-        cmocka_unit_test(times_between_calls_belong_to_no_block),
-    };
-    return cmocka_run_group_tests_name("analysis/analyze/self_time", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -4,9 +4,8 @@
 #include <math.h>
 
 /* Of published tables (R: qt(0.975, n)), in all their digits. */
-static void quantiles_are_those_of_the_tables(void **state)
+TEST(quantiles_are_those_of_the_tables)
 {
-    (void)state;
     static const struct {
         double freedom, expected;
     } table[] = {{1, 12.7062047361747}, {2, 4.30265272974946}, {3, 3.18244630528371},
@@ -20,25 +19,22 @@ static void quantiles_are_those_of_the_tables(void **state)
 }
 
 /* Welch's test gives such degrees of freedom. */
-static void fractions_are_as_exact(void **state)
+TEST(fractions_are_as_exact)
 {
-    (void)state;
     assert_true(fabs(student_quantile_975(4.5) / 2.65891234720 - 1) < 1e-10);
     assert_true(fabs(student_quantile_975(19.5) / 2.08939762097 - 1) < 1e-10);
 }
 
 /* Where one way of computing it takes over from the other. */
-static void many_degrees_of_freedom_go_on_without_a_jump(void **state)
+TEST(many_degrees_of_freedom_go_on_without_a_jump)
 {
-    (void)state;
     double below = student_quantile_975(1000), above = student_quantile_975(1000.0001);
     assert_true(above < below && below - above < 1e-9);
 }
 
 /* Of R: 2 * pt(-t, n). */
-static void probabilities_are_those_of_the_tables(void **state)
+TEST(probabilities_are_those_of_the_tables)
 {
-    (void)state;
     static const struct {
         double t, freedom, expected;
     } table[] = {{0, 5, 1}, {1, 1, 0.5}, {2.776445105198, 4, 0.05}, {-2.262157162798, 9, 0.05},
@@ -54,21 +50,10 @@ static void probabilities_are_those_of_the_tables(void **state)
     }
 }
 
-static void less_than_one_degree_of_freedom_is_none(void **state)
+TEST(less_than_one_degree_of_freedom_is_none)
 {
-    (void)state;
     assert_true(isnan(student_quantile_975(0)));
     assert_true(isnan(student_quantile_975(NAN)));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantiles_are_those_of_the_tables),
-        cmocka_unit_test(fractions_are_as_exact),
-        cmocka_unit_test(many_degrees_of_freedom_go_on_without_a_jump),
-        cmocka_unit_test(probabilities_are_those_of_the_tables),
-        cmocka_unit_test(less_than_one_degree_of_freedom_is_none),
-    };
-    return cmocka_run_group_tests_name("analysis/analyze/student", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

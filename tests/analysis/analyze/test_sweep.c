@@ -103,9 +103,8 @@ static void assert_block(const struct scene *scene, const struct sweep *sweep, u
     }
 }
 
-static void figures_equal_those_of_a_simple_computation(void **state)
+TEST(figures_equal_those_of_a_simple_computation)
 {
-    (void)state;
     for (uint32_t seed = 1; seed <= 2000; seed++) {
         struct scene scene;
         make_scene(&scene, seed);
@@ -122,9 +121,8 @@ static void figures_equal_those_of_a_simple_computation(void **state)
     }
 }
 
-static void a_row_without_a_time_counts_for_the_session_alone(void **state)
+TEST(a_row_without_a_time_counts_for_the_session_alone)
 {
-    (void)state;
     const struct call calls[] = {{0, 10, 0}};
     const struct sweep_lane lanes[] = {{0, SWEEP_NO_PART}};
     const double times[] = {1, NAN, 2, NAN};
@@ -140,9 +138,8 @@ static void a_row_without_a_time_counts_for_the_session_alone(void **state)
     sweep_destroy(sweep);
 }
 
-static void quantiles_are_those_of_the_rows_in_the_block(void **state)
+TEST(quantiles_are_those_of_the_rows_in_the_block)
 {
-    (void)state;
     const struct call calls[] = {{100, 200, 0}};
     const struct sweep_lane lanes[] = {{0, SWEEP_NO_PART}};
     struct sweep *sweep;
@@ -161,12 +158,4 @@ static void quantiles_are_those_of_the_rows_in_the_block(void **state)
     sweep_destroy(sweep);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_equal_those_of_a_simple_computation),
-        cmocka_unit_test(a_row_without_a_time_counts_for_the_session_alone),
-        cmocka_unit_test(quantiles_are_those_of_the_rows_in_the_block),
-    };
-    return cmocka_run_group_tests_name("analysis/analyze/sweep", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -7,14 +7,14 @@
 
 /* ---- Made-up runs: the seed is fixed, so that every run of this test sees the same ---- */
 
-static uint64_t state = 88172645463325252u;
+static uint64_t random_bits = 88172645463325252u;
 
 static double uniform(void)
 {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return ((double)(state >> 11) + 0.5) / 9007199254740992.0;
+    random_bits ^= random_bits << 13;
+    random_bits ^= random_bits >> 7;
+    random_bits ^= random_bits << 17;
+    return ((double)(random_bits >> 11) + 0.5) / 9007199254740992.0;
 }
 
 static double normal(void)
@@ -61,9 +61,8 @@ static double coverage(enum kind kind, size_t count, bool of_ratio)
     return n_inside / 2000.0;
 }
 
-static void intervals_have_the_truth_in_93_to_97_percent(void **unused)
+TEST(intervals_have_the_truth_in_93_to_97_percent)
 {
-    (void)unused;
     static const size_t counts[] = {5, 10, 30};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         for (enum kind kind = NORMAL; kind < N_KINDS; kind++) {
@@ -97,9 +96,8 @@ static double claims(enum kind kind, size_t count, double percent)
     return n_claims / 2000.0;
 }
 
-static void equal_variants_are_seldom_called_different(void **unused)
+TEST(equal_variants_are_seldom_called_different)
 {
-    (void)unused;
     static const size_t counts[] = {5, 10, 20};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         for (enum kind kind = NORMAL; kind < N_KINDS; kind++)
@@ -107,9 +105,8 @@ static void equal_variants_are_seldom_called_different(void **unused)
     }
 }
 
-static void five_percent_are_found_in_ten_runs(void **unused)
+TEST(five_percent_are_found_in_ten_runs)
 {
-    (void)unused;
     assert_true(claims(NORMAL, 10, 5) >= 0.95);
     /* What drifts within the blocks falls out, although it is by 40 %. */
     assert_true(claims(DRIFT, 10, 5) >= 0.95);
@@ -117,9 +114,8 @@ static void five_percent_are_found_in_ten_runs(void **unused)
 
 /* ---- Single cases ---- */
 
-static void a_mean_has_students_interval(void **unused)
+TEST(a_mean_has_students_interval)
 {
-    (void)unused;
     const double values[] = {1, 2, NAN, 3};
     struct bench_summary summary;
     bench_summarize(values, 4, &summary);
@@ -130,9 +126,8 @@ static void a_mean_has_students_interval(void **unused)
     assert_true(fabs(bench_half_width_percent(&summary) - 124.2069) < 1e-3);
 }
 
-static void what_is_not_known_has_no_interval(void **unused)
+TEST(what_is_not_known_has_no_interval)
 {
-    (void)unused;
     const double values[] = {NAN, 7};
     struct bench_summary summary;
     bench_summarize(values, 1, &summary);
@@ -141,9 +136,8 @@ static void what_is_not_known_has_no_interval(void **unused)
     assert_true(summary.mean == 7 && isnan(summary.low) && isnan(summary.sd));
 }
 
-static void a_ratio_is_that_within_the_blocks(void **unused)
+TEST(a_ratio_is_that_within_the_blocks)
 {
-    (void)unused;
     const double base[] = {1, 2, 4, 8, NAN}, other[] = {1.1, 2.2, 4.4, 8.8, 100};
     struct bench_change change;
     bench_compare_blocks(base, other, 5, &change);
@@ -153,9 +147,8 @@ static void a_ratio_is_that_within_the_blocks(void **unused)
     assert_int_equal(bench_judge(&change, NULL), BENCH_MORE);
 }
 
-static void nothing_is_no_difference_and_something_has_no_ratio_to_it(void **unused)
+TEST(nothing_is_no_difference_and_something_has_no_ratio_to_it)
 {
-    (void)unused;
     const double zeroes[] = {0, 0, 0, 0}, some[] = {0, 1, 0, 2};
     struct bench_change change;
     bench_compare_blocks(zeroes, zeroes, 4, &change);
@@ -166,9 +159,8 @@ static void nothing_is_no_difference_and_something_has_no_ratio_to_it(void **unu
     assert_int_equal(bench_judge(&change, NULL), BENCH_UNKNOWN);
 }
 
-static void two_blocks_are_too_few_to_tell(void **unused)
+TEST(two_blocks_are_too_few_to_tell)
 {
-    (void)unused;
     const double base[] = {1, 1.01}, other[] = {2, 2.02};
     struct bench_change change;
     bench_compare_blocks(base, other, 2, &change);
@@ -177,9 +169,8 @@ static void two_blocks_are_too_few_to_tell(void **unused)
 }
 
 /* Equal runs of two speeds: whatever differs by less says nothing. */
-static void a_loud_null_takes_the_claim_back(void **unused)
+TEST(a_loud_null_takes_the_claim_back)
 {
-    (void)unused;
     double base[16], other[16];
     struct bench_change change, null;
     for (size_t i = 0; i < 16; i++) {
@@ -194,9 +185,8 @@ static void a_loud_null_takes_the_claim_back(void **unused)
 }
 
 /* One run that was interrupted makes Student's interval wide, and no claim. */
-static void one_slow_run_is_no_difference(void **unused)
+TEST(one_slow_run_is_no_difference)
 {
-    (void)unused;
     double base[10], other[10];
     struct bench_change change;
     for (size_t i = 0; i < 10; i++)
@@ -206,9 +196,8 @@ static void one_slow_run_is_no_difference(void **unused)
     assert_int_equal(bench_judge(&change, NULL), BENCH_SAME);
 }
 
-static void groups_of_another_day_are_compared_by_welch(void **unused)
+TEST(groups_of_another_day_are_compared_by_welch)
 {
-    (void)unused;
     const double base[] = {1, 1.02, 0.98, 1.01, 0.99}, other[] = {1.2, 1.22, 1.18, 1.21};
     struct bench_change change;
     bench_compare_groups(base, 5, other, 4, &change);
@@ -217,20 +206,4 @@ static void groups_of_another_day_are_compared_by_welch(void **unused)
     assert_int_equal(bench_judge(&change, NULL), BENCH_MORE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(intervals_have_the_truth_in_93_to_97_percent),
-        cmocka_unit_test(equal_variants_are_seldom_called_different),
-        cmocka_unit_test(five_percent_are_found_in_ten_runs),
-        cmocka_unit_test(a_mean_has_students_interval),
-        cmocka_unit_test(what_is_not_known_has_no_interval),
-        cmocka_unit_test(a_ratio_is_that_within_the_blocks),
-        cmocka_unit_test(nothing_is_no_difference_and_something_has_no_ratio_to_it),
-        cmocka_unit_test(two_blocks_are_too_few_to_tell),
-        cmocka_unit_test(a_loud_null_takes_the_claim_back),
-        cmocka_unit_test(one_slow_run_is_no_difference),
-        cmocka_unit_test(groups_of_another_day_are_compared_by_welch),
-    };
-    return cmocka_run_group_tests_name("analysis/bench/bench_statistics", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -32,9 +32,8 @@ static bool can_open(
     return failure != EPERM && failure != EACCES && failure != ENOSYS;
 }
 
-static void a_group_counts_each_of_its_events(void **state)
+TEST(a_group_counts_each_of_its_events)
 {
-    (void)state;
     const struct block_counter_event events[] = {faults, faults, faults};
     struct block_counters counters = {0};
     int64_t before[BLOCK_COUNTERS], after[BLOCK_COUNTERS];
@@ -51,9 +50,8 @@ static void a_group_counts_each_of_its_events(void **state)
     block_counters_close(&counters);
 }
 
-static void an_event_that_there_is_not_leaves_the_others(void **state)
+TEST(an_event_that_there_is_not_leaves_the_others)
 {
-    (void)state;
     for (int lacking = 0; lacking < BLOCK_COUNTERS; lacking++) {
         struct block_counter_event events[] = {faults, faults, faults};
         struct block_counters counters = {0};
@@ -72,9 +70,8 @@ static void an_event_that_there_is_not_leaves_the_others(void **state)
     }
 }
 
-static void descriptors_that_the_program_has_taken_are_left_alone(void **state)
+TEST(descriptors_that_the_program_has_taken_are_left_alone)
 {
-    (void)state;
     const struct block_counter_event events[] = {faults, faults, faults};
     struct block_counters counters = {0};
     int64_t counts[BLOCK_COUNTERS];
@@ -93,9 +90,8 @@ static void descriptors_that_the_program_has_taken_are_left_alone(void **state)
     assert_int_equal(read(taken, bytes, sizeof bytes), 40);
 }
 
-static void what_is_not_open_is_unknown(void **state)
+TEST(what_is_not_open_is_unknown)
 {
-    (void)state;
     struct block_counters counters = {0};
     int64_t counts[BLOCK_COUNTERS];
     block_counters_read(&counters, counts);
@@ -108,9 +104,8 @@ static void what_is_not_open_is_unknown(void **state)
 
 /* A pinned group that has no counters reads as nothing; one that shared them has less running than
  * enabled time. Neither is a count, and none is scaled. */
-static void what_was_not_counted_all_the_time_is_unknown(void **state)
+TEST(what_was_not_counted_all_the_time_is_unknown)
 {
-    (void)state;
     const struct block_counters counters = {
         .is_tried = true, .fds = {3, -1, 4}, .places = {0, 0, 1}};
     struct block_counters_group group = {
@@ -132,24 +127,12 @@ static void what_was_not_counted_all_the_time_is_unknown(void **state)
     }
 }
 
-static void a_check_says_why_there_are_none(void **state)
+TEST(a_check_says_why_there_are_none)
 {
-    (void)state;
     struct gput_error error = {0};
     if (block_counters_check(&error) == GPUT_OK)
         SKIP("the counters can be read here");
     assert_true(strlen(error.message) > 20);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_group_counts_each_of_its_events),
-        cmocka_unit_test(an_event_that_there_is_not_leaves_the_others),
-        cmocka_unit_test(descriptors_that_the_program_has_taken_are_left_alone),
-        cmocka_unit_test(what_is_not_open_is_unknown),
-        cmocka_unit_test(what_was_not_counted_all_the_time_is_unknown),
-        cmocka_unit_test(a_check_says_why_there_are_none),
-    };
-    return cmocka_run_group_tests_name("analysis/blocks/block_counters", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

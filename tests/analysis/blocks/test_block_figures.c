@@ -66,9 +66,8 @@ static int64_t energy(struct block_figures *figures)
     return exact.energy_uj;
 }
 
-static void energy_is_summed_over_packages_and_over_the_end_of_a_counter(void **state)
+TEST(energy_is_summed_over_packages_and_over_the_end_of_a_counter)
 {
-    (void)state;
     fill_packages();
     struct block_figures figures = {0};
     block_figures_open_energy(&figures, root);
@@ -86,9 +85,8 @@ static void energy_is_summed_over_packages_and_over_the_end_of_a_counter(void **
     block_figures_close(&figures);
 }
 
-static void energy_of_some_packages_is_none_of_the_machine(void **state)
+TEST(energy_of_some_packages_is_none_of_the_machine)
 {
-    (void)state;
     static const char *const spoilt[][2] = {
         {"name", ""}, {"name", "npu\n"}, {"max_energy_range_uj", "0\n"}, {"energy_uj", ""}};
     for (size_t i = 0; i < 4; i++) {
@@ -101,9 +99,8 @@ static void energy_of_some_packages_is_none_of_the_machine(void **state)
     }
 }
 
-static void a_counter_that_the_program_has_closed_is_not_read_from_its_files(void **state)
+TEST(a_counter_that_the_program_has_closed_is_not_read_from_its_files)
 {
-    (void)state;
     struct block_figures figures = {0};
     FILE *taken = tmpfile();
     fputs("995000\n", taken);
@@ -120,18 +117,16 @@ static void a_counter_that_the_program_has_closed_is_not_read_from_its_files(voi
     fclose(taken);
 }
 
-static void without_counters_energy_is_unknown(void **state)
+TEST(without_counters_energy_is_unknown)
 {
-    (void)state;
     struct block_figures figures = {0};
     block_figures_open_energy(&figures, "/nonexistent");
     assert_int_equal(energy(&figures), SUB_TRACKING_UNKNOWN);
     block_figures_close(&figures);
 }
 
-static void no_block_has_more_cpu_time_of_its_thread_than_of_its_process(void **state)
+TEST(no_block_has_more_cpu_time_of_its_thread_than_of_its_process)
 {
-    (void)state;
     struct block_figures figures = {0};
     struct block_figures_thread thread = {0};
     for (int i = 0; i < 20000; i++) {
@@ -180,9 +175,8 @@ static void assert_about(int64_t bytes, int64_t expected)
         fail_msg("%lld MiB, not about %lld", (long long)(bytes / MIB), (long long)(expected / MIB));
 }
 
-static void a_call_has_its_own_peak_and_the_process_keeps_its_highest(void **state)
+TEST(a_call_has_its_own_peak_and_the_process_keeps_its_highest)
 {
-    (void)state;
     struct block_figures figures = {0};
     struct sub_tracking_exact first, outer, inner, stop;
     block_figures_open_peak(&figures);
@@ -218,9 +212,8 @@ static void a_call_has_its_own_peak_and_the_process_keeps_its_highest(void **sta
 }
 
 /* As of two files, or of a program and a collector in it, which have this code each. */
-static void all_that_read_the_peak_have_the_right_one(void **state)
+TEST(all_that_read_the_peak_have_the_right_one)
 {
-    (void)state;
     struct block_figures outer = {0}, inner = {0};
     struct sub_tracking_exact first, second, stop;
     if (block_figures_open_block_peaks(&outer, NULL) != GPUT_OK)
@@ -260,9 +253,8 @@ static void all_that_read_the_peak_have_the_right_one(void **state)
     block_figures_close(&outer);
 }
 
-static void a_peak_that_another_one_resets_is_that_of_the_process(void **state)
+TEST(a_peak_that_another_one_resets_is_that_of_the_process)
 {
-    (void)state;
     pid_t child = fork(); /* without the peaks of other tests */
     if (child == 0) {
         struct block_figures plain = {0}, resets = {0};
@@ -289,9 +281,8 @@ static void *open_peaks(void *figures)
     return block_figures_open_block_peaks(figures, &error) == GPUT_OK ? figures : NULL;
 }
 
-static void those_that_begin_at_once_read_one_page(void **state)
+TEST(those_that_begin_at_once_read_one_page)
 {
-    (void)state;
     enum { N = 8 };
     struct block_figures figures[N] = {0};
     pthread_t threads[N];
@@ -311,19 +302,4 @@ static void those_that_begin_at_once_read_one_page(void **state)
         block_figures_close(&figures[i]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(energy_is_summed_over_packages_and_over_the_end_of_a_counter),
-        cmocka_unit_test(energy_of_some_packages_is_none_of_the_machine),
-        cmocka_unit_test(a_counter_that_the_program_has_closed_is_not_read_from_its_files),
-        cmocka_unit_test(without_counters_energy_is_unknown),
-        cmocka_unit_test(no_block_has_more_cpu_time_of_its_thread_than_of_its_process),
-        cmocka_unit_test(those_that_begin_at_once_read_one_page),
-        cmocka_unit_test(a_call_has_its_own_peak_and_the_process_keeps_its_highest),
-        cmocka_unit_test(all_that_read_the_peak_have_the_right_one),
-        cmocka_unit_test(a_peak_that_another_one_resets_is_that_of_the_process),
-    };
-    return cmocka_run_group_tests_name(
-        "analysis/blocks/block_figures", tests, make_packages, remove_packages);
-}
+RUN_TESTS(make_packages, remove_packages)

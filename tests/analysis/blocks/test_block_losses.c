@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-static void the_stop_of_a_lost_start_is_taken_and_others_are_not(void **state)
+TEST(the_stop_of_a_lost_start_is_taken_and_others_are_not)
 {
-    (void)state;
     struct block_losses losses = {0};
     assert_false(block_losses_any(&losses));
     assert_false(block_losses_remove_start(&losses, 1, false));
@@ -19,9 +18,8 @@ static void the_stop_of_a_lost_start_is_taken_and_others_are_not(void **state)
     block_losses_finish(&losses);
 }
 
-static void a_start_that_is_kept_within_a_lost_one_has_its_stop_first(void **state)
+TEST(a_start_that_is_kept_within_a_lost_one_has_its_stop_first)
 {
-    (void)state;
     struct block_losses losses = {0};
     block_losses_add_start(&losses, 1);
     block_losses_count_start(&losses, 1);
@@ -35,9 +33,8 @@ static void a_start_that_is_kept_within_a_lost_one_has_its_stop_first(void **sta
     block_losses_finish(&losses);
 }
 
-static void waiting_stops_keep_their_order(void **state)
+TEST(waiting_stops_keep_their_order)
 {
-    (void)state;
     struct block_losses losses = {0};
     for (uint32_t i = 0; i < 20; i++) {
         struct block_name name = {.number = i, .text = "x", .length = 1};
@@ -52,9 +49,8 @@ static void waiting_stops_keep_their_order(void **state)
     block_losses_finish(&losses);
 }
 
-static void lost_starts_and_stops_are_bounded(void **state)
+TEST(lost_starts_and_stops_are_bounded)
 {
-    (void)state;
     struct block_losses losses = {0};
     struct block_name name = {.number = 1};
     struct sub_tracking_mark row = {0};
@@ -68,13 +64,4 @@ static void lost_starts_and_stops_are_bounded(void **state)
     block_losses_finish(&losses);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_stop_of_a_lost_start_is_taken_and_others_are_not),
-        cmocka_unit_test(a_start_that_is_kept_within_a_lost_one_has_its_stop_first),
-        cmocka_unit_test(waiting_stops_keep_their_order),
-        cmocka_unit_test(lost_starts_and_stops_are_bounded),
-    };
-    return cmocka_run_group_tests_name("analysis/blocks/block_losses", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -5,9 +5,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-static void nested_blocks_are_marked_in_every_format(void **state)
+FOLDER_TEST(nested_blocks_are_marked_in_every_format)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         const char *path = temporary(files[i]);
         struct gput_blocks *blocks = open_blocks(path, gput_blocks_options_default());
@@ -35,9 +34,8 @@ static void nested_blocks_are_marked_in_every_format(void **state)
     assert_int_equal(temporary_count(), 3);
 }
 
-static void times_are_of_the_epoch(void **state)
+FOLDER_TEST(times_are_of_the_epoch)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct timespec before;
         struct timespec after;
@@ -56,9 +54,8 @@ static void times_are_of_the_epoch(void **state)
     }
 }
 
-static void an_existing_file_is_kept_unless_overwriting_was_asked_for(void **state)
+FOLDER_TEST(an_existing_file_is_kept_unless_overwriting_was_asked_for)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         const char *path = temporary(files[i]);
         temporary_write(path, "precious");
@@ -84,9 +81,8 @@ static void an_existing_file_is_kept_unless_overwriting_was_asked_for(void **sta
     }
 }
 
-static void a_file_that_was_removed_and_made_anew_is_left_alone_by_the_old_log(void **state)
+FOLDER_TEST(a_file_that_was_removed_and_made_anew_is_left_alone_by_the_old_log)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         const char *path = temporary(files[i]);
         struct gput_blocks_options options = {
@@ -108,9 +104,8 @@ static void a_file_that_was_removed_and_made_anew_is_left_alone_by_the_old_log(v
     assert_int_equal(temporary_count(), 3);
 }
 
-static void csv_has_the_four_columns_unless_more_were_asked_for(void **state)
+FOLDER_TEST(csv_has_the_four_columns_unless_more_were_asked_for)
 {
-    (void)state;
     struct gput_blocks_options options = gput_blocks_options_default();
     gput_blocks_close(open_blocks(temporary("a.csv"), options), NULL);
     char *text = temporary_read(temporary("a.csv"));
@@ -124,9 +119,8 @@ static void csv_has_the_four_columns_unless_more_were_asked_for(void **state)
     free(text);
 }
 
-static void an_invalid_name_is_refused_and_its_end_still_pairs(void **state)
+FOLDER_TEST(an_invalid_name_is_refused_and_its_end_still_pairs)
 {
-    (void)state;
     struct gput_blocks *blocks =
         open_blocks(temporary("x.gputblocks"), gput_blocks_options_default());
     char *longest = calloc(1, 70000);
@@ -157,9 +151,8 @@ static void an_invalid_name_is_refused_and_its_end_still_pairs(void **state)
     free(longest);
 }
 
-static void a_log_at_its_limit_loses_marks_and_says_so(void **state)
+FOLDER_TEST(a_log_at_its_limit_loses_marks_and_says_so)
 {
-    (void)state;
     struct gput_blocks_options options = gput_blocks_options_default();
     options.limit_bytes = 4 * 65536; /* a header, names, two chunks of marks */
     struct gput_blocks *blocks = open_blocks(temporary("x.gputblocks"), options);
@@ -203,10 +196,9 @@ static void mark_below_limit(const char *path)
     _exit(gput_blocks_close(blocks, NULL) == GPUT_OK ? 0 : 3);
 }
 
-static void a_file_size_limit_loses_marks_and_the_program_goes_on(void **state)
+FOLDER_TEST(a_file_size_limit_loses_marks_and_the_program_goes_on)
 {
     static const char *const names[] = {"limited.csv", "limited.sqlite", "limited.gputblocks"};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         int status;
         pid_t child = fork();
@@ -226,9 +218,8 @@ static void a_file_size_limit_loses_marks_and_the_program_goes_on(void **state)
 
 /* ---- Exact figures ---- */
 
-static void exact_marks_have_the_kernels_counters(void **state)
+FOLDER_TEST(exact_marks_have_the_kernels_counters)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct gput_blocks_options options = gput_blocks_options_default();
         options.exact = true;
@@ -259,9 +250,8 @@ static void exact_marks_have_the_kernels_counters(void **state)
 
 /* ---- Threads ---- */
 
-static void threads_mark_at_once_and_no_mark_is_lost(void **state)
+FOLDER_TEST(threads_mark_at_once_and_no_mark_is_lost)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct gput_blocks *blocks =
             open_blocks(temporary(files[i]), gput_blocks_options_default());
@@ -273,9 +263,8 @@ static void threads_mark_at_once_and_no_mark_is_lost(void **state)
     }
 }
 
-static void the_marks_before_a_second_thread_get_the_id_of_the_first(void **state)
+FOLDER_TEST(the_marks_before_a_second_thread_get_the_id_of_the_first)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) { /* a log has thread ids always */
         struct gput_blocks *blocks =
             open_blocks(temporary(files[i]), gput_blocks_options_default());
@@ -307,9 +296,8 @@ static void descend(struct gput_blocks *blocks, int depth)
     gput_blocks_stop(blocks);
 }
 
-static void a_block_within_itself_brings_thread_ids(void **state)
+FOLDER_TEST(a_block_within_itself_brings_thread_ids)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct gput_blocks *blocks =
             open_blocks(temporary(files[i]), gput_blocks_options_default());
@@ -331,9 +319,8 @@ static void a_block_within_itself_brings_thread_ids(void **state)
     assert_int_equal(temporary_count(), 2);
 }
 
-static void a_block_that_is_marked_within_itself_brings_thread_ids_too(void **state)
+FOLDER_TEST(a_block_that_is_marked_within_itself_brings_thread_ids_too)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum gput_block_position position;
@@ -380,9 +367,8 @@ static void *stop_there(void *pointer)
     return NULL;
 }
 
-static void stops_have_their_start_time_where_calls_overlap(void **state)
+FOLDER_TEST(stops_have_their_start_time_where_calls_overlap)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct gput_blocks *blocks =
             open_blocks(temporary(files[i]), gput_blocks_options_default());
@@ -429,9 +415,8 @@ static void stops_have_their_start_time_where_calls_overlap(void **state)
     }
 }
 
-static void a_moved_file_is_still_written(void **state)
+FOLDER_TEST(a_moved_file_is_still_written)
 {
-    (void)state;
     char moved[4096];
     snprintf(moved, sizeof moved, "%s", temporary("moved.csv"));
     struct gput_blocks *blocks = open_blocks(temporary("marks.csv"), gput_blocks_options_default());
@@ -457,9 +442,8 @@ static void *mark_once(void *pointer)
     return NULL;
 }
 
-static void threads_that_follow_one_another_share_a_chunk(void **state)
+FOLDER_TEST(threads_that_follow_one_another_share_a_chunk)
 {
-    (void)state;
     struct gput_blocks *blocks =
         open_blocks(temporary("x.gputblocks"), gput_blocks_options_default());
     for (int i = 0; i < 200; i++) {
@@ -477,26 +461,4 @@ static void threads_that_follow_one_another_share_a_chunk(void **state)
     fclose(file);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(nested_blocks_are_marked_in_every_format),
-        temporary_test(times_are_of_the_epoch),
-        temporary_test(an_existing_file_is_kept_unless_overwriting_was_asked_for),
-        temporary_test(a_file_that_was_removed_and_made_anew_is_left_alone_by_the_old_log),
-        temporary_test(csv_has_the_four_columns_unless_more_were_asked_for),
-        temporary_test(an_invalid_name_is_refused_and_its_end_still_pairs),
-        temporary_test(a_log_at_its_limit_loses_marks_and_says_so),
-        temporary_test(a_file_size_limit_loses_marks_and_the_program_goes_on),
-        temporary_test(exact_marks_have_the_kernels_counters),
-        temporary_test(threads_mark_at_once_and_no_mark_is_lost),
-        temporary_test(the_marks_before_a_second_thread_get_the_id_of_the_first),
-        temporary_test(a_block_within_itself_brings_thread_ids),
-        temporary_test(a_block_that_is_marked_within_itself_brings_thread_ids_too),
-        temporary_test(stops_have_their_start_time_where_calls_overlap),
-        temporary_test(a_moved_file_is_still_written),
-        temporary_test(threads_that_follow_one_another_share_a_chunk),
-    };
-    return cmocka_run_group_tests_name(
-        "analysis/blocks/blocks", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

@@ -128,9 +128,8 @@ static int by_time(const void *left, const void *right)
     return (a->timestamp_ns > b->timestamp_ns) - (a->timestamp_ns < b->timestamp_ns);
 }
 
-static void what_a_full_disk_could_not_take_is_counted_and_the_rest_is_whole(void **state)
+FOLDER_TEST(what_a_full_disk_could_not_take_is_counted_and_the_rest_is_whole)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         for (rlim_t space = 0; space < 400; space += 57) {
             const char *path = temporary(files[i]);
@@ -194,9 +193,8 @@ static void mark_while_it_is_cut(const char *path, off_t size)
     _exit(0);
 }
 
-static void a_truncated_log_loses_marks_and_the_program_goes_on(void **state)
+FOLDER_TEST(a_truncated_log_loses_marks_and_the_program_goes_on)
 {
-    (void)state;
     /* nothing is left; all but the marks; the file ends in the page of the latest mark */
     const off_t sizes[] = {0, 2 * 65536, 2 * 65536 + 1000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -225,9 +223,8 @@ ssize_t write(int fd, const void *bytes, size_t length)
 }
 
 /* A line that was appended to what was left of another is written again. */
-static void a_csv_file_that_is_truncated_before_a_write_stays_whole(void **state)
+FOLDER_TEST(a_csv_file_that_is_truncated_before_a_write_stays_whole)
 {
-    (void)state;
     const char *path = temporary("x.csv");
     /* nothing; in the header; in a process id; in a time. The last mark is that before the write,
      * or that after it. */
@@ -260,9 +257,8 @@ static void a_csv_file_that_is_truncated_before_a_write_stays_whole(void **state
 }
 
 /* What is not a fault of ours ends the program as it would without us. */
-static void other_faults_end_the_program(void **state)
+FOLDER_TEST(other_faults_end_the_program)
 {
-    (void)state;
     pid_t child = fork();
     if (child == 0) {
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -280,14 +276,4 @@ static void other_faults_end_the_program(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(what_a_full_disk_could_not_take_is_counted_and_the_rest_is_whole),
-        temporary_test(a_truncated_log_loses_marks_and_the_program_goes_on),
-        temporary_test(a_csv_file_that_is_truncated_before_a_write_stays_whole),
-        temporary_test(other_faults_end_the_program),
-    };
-    return cmocka_run_group_tests_name(
-        "analysis/blocks/blocks_full", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

@@ -5,9 +5,8 @@
 
 /* ---- Processes ---- */
 
-static void a_forked_child_writes_a_file_of_its_own(void **state)
+FOLDER_TEST(a_forked_child_writes_a_file_of_its_own)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct gput_blocks *blocks =
             open_blocks(temporary(files[i]), gput_blocks_options_default());
@@ -44,9 +43,8 @@ static void a_forked_child_writes_a_file_of_its_own(void **state)
     }
 }
 
-static void children_add_to_a_file_that_is_shared(void **state)
+FOLDER_TEST(children_add_to_a_file_that_is_shared)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct gput_blocks *blocks =
             open_blocks(temporary(files[i]), gput_blocks_options_default());
@@ -80,9 +78,8 @@ static void children_add_to_a_file_that_is_shared(void **state)
     assert_int_equal(temporary_count(), 2);
 }
 
-static void another_log_joins_a_file_that_is_shared_and_no_other(void **state)
+FOLDER_TEST(another_log_joins_a_file_that_is_shared_and_no_other)
 {
-    (void)state;
     struct gput_blocks_options joining = gput_blocks_options_default();
     joining.join = true;
     for (unsigned i = 0; i < 3; i++) {
@@ -106,9 +103,8 @@ static void another_log_joins_a_file_that_is_shared_and_no_other(void **state)
     }
 }
 
-static void each_process_has_its_path_where_the_pattern_says_so(void **state)
+FOLDER_TEST(each_process_has_its_path_where_the_pattern_says_so)
 {
-    (void)state;
     struct gput_blocks *blocks =
         open_blocks(temporary("%p-100%%.csv"), gput_blocks_options_default());
     gput_blocks_start(blocks, "x");
@@ -129,9 +125,8 @@ static void each_process_has_its_path_where_the_pattern_says_so(void **state)
     assert_int_equal(temporary_count(), 2);
 }
 
-static void a_child_closes_its_own_file(void **state)
+FOLDER_TEST(a_child_closes_its_own_file)
 {
-    (void)state;
     struct gput_blocks *blocks =
         open_blocks(temporary("x.gputblocks"), gput_blocks_options_default());
     gput_blocks_start(blocks, "x");
@@ -154,9 +149,8 @@ static void a_child_closes_its_own_file(void **state)
     free_content(&content);
 }
 
-static void a_child_of_threads_marks_on_while_they_do(void **state)
+FOLDER_TEST(a_child_of_threads_marks_on_while_they_do)
 {
-    (void)state;
     struct gput_blocks *blocks =
         open_blocks(temporary("x.gputblocks"), gput_blocks_options_default());
     pthread_t thread;
@@ -215,9 +209,8 @@ static void mark_then_report(struct gput_blocks *blocks, int ready_fd)
         pause();
 }
 
-static void a_killed_program_keeps_every_mark(void **state)
+FOLDER_TEST(a_killed_program_keeps_every_mark)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct content content = mark_and_be_killed(temporary(files[i]), mark_then_report, 0);
         assert_int_equal(content.count, 2 * THREADS * PAIRS_EACH);
@@ -243,9 +236,8 @@ static void report_and_mark_on(struct gput_blocks *blocks, int ready_fd)
             mark_from_threads(blocks);
 }
 
-static void a_program_killed_amid_marks_leaves_every_whole_mark(void **state)
+FOLDER_TEST(a_program_killed_amid_marks_leaves_every_whole_mark)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct content content = mark_and_be_killed(temporary(files[i]), report_and_mark_on, 20000);
         assert_true(content.count >= 2);
@@ -255,18 +247,4 @@ static void a_program_killed_amid_marks_leaves_every_whole_mark(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(a_forked_child_writes_a_file_of_its_own),
-        temporary_test(children_add_to_a_file_that_is_shared),
-        temporary_test(another_log_joins_a_file_that_is_shared_and_no_other),
-        temporary_test(each_process_has_its_path_where_the_pattern_says_so),
-        temporary_test(a_child_closes_its_own_file),
-        temporary_test(a_child_of_threads_marks_on_while_they_do),
-        temporary_test(a_killed_program_keeps_every_mark),
-        temporary_test(a_program_killed_amid_marks_leaves_every_whole_mark),
-    };
-    return cmocka_run_group_tests_name(
-        "analysis/blocks/blocks_processes", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

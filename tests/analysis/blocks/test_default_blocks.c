@@ -53,9 +53,8 @@ static void mark_without_environment(void)
     REQUIRE(count_lines("other.csv") == 2);
 }
 
-static void the_first_mark_opens_a_file_named_by_the_process(void **state)
+FOLDER_TEST(the_first_mark_opens_a_file_named_by_the_process)
 {
-    (void)state;
     in_child(mark_without_environment);
 }
 
@@ -78,9 +77,8 @@ static void mark_as_the_environment_says(void)
     free(text);
 }
 
-static void the_environment_names_file_and_options(void **state)
+FOLDER_TEST(the_environment_names_file_and_options)
 {
-    (void)state;
     in_child(mark_as_the_environment_says);
 }
 
@@ -104,9 +102,8 @@ static void mark_where_a_file_is(void)
     REQUIRE(strcmp(temporary_read("taken.csv"), "old") == 0);
 }
 
-static void a_name_of_the_environment_that_is_taken_is_no_error(void **state)
+FOLDER_TEST(a_name_of_the_environment_that_is_taken_is_no_error)
 {
-    (void)state;
     in_child(mark_where_a_file_is);
 }
 
@@ -136,9 +133,8 @@ static void mark_as_a_rank(void)
     REQUIRE(strcmp(status.path, "own-3.csv") == 0);
 }
 
-static void one_of_many_ranks_has_a_file_of_its_own(void **state)
+FOLDER_TEST(one_of_many_ranks_has_a_file_of_its_own)
 {
-    (void)state;
     in_child(mark_as_a_rank);
 }
 
@@ -150,9 +146,8 @@ static void mark_while_switched_off(void)
     REQUIRE(gput_default_blocks_close(NULL) == GPUT_OK);
 }
 
-static void an_empty_name_switches_marks_off(void **state)
+FOLDER_TEST(an_empty_name_switches_marks_off)
 {
-    (void)state;
     in_child(mark_while_switched_off);
     assert_int_equal(temporary_count(), 0);
 }
@@ -184,22 +179,9 @@ static void mark_scopes(void)
     free(text);
 }
 
-static void scopes_end_whichever_way_they_are_left(void **state)
+FOLDER_TEST(scopes_end_whichever_way_they_are_left)
 {
-    (void)state;
     in_child(mark_scopes);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(the_first_mark_opens_a_file_named_by_the_process),
-        temporary_test(the_environment_names_file_and_options),
-        temporary_test(a_name_of_the_environment_that_is_taken_is_no_error),
-        temporary_test(one_of_many_ranks_has_a_file_of_its_own),
-        temporary_test(an_empty_name_switches_marks_off),
-        temporary_test(scopes_end_whichever_way_they_are_left),
-    };
-    return cmocka_run_group_tests_name(
-        "analysis/blocks/default_blocks", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

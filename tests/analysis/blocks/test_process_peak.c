@@ -11,9 +11,8 @@ static int clear(void **state)
     return 0;
 }
 
-static void a_call_has_the_highest_of_its_segments_and_no_earlier_one(void **state)
+TEST_WITH(a_call_has_the_highest_of_its_segments_and_no_earlier_one, clear, NULL)
 {
-    (void)state;
     peak_segments_add(&peaks, 10, 900);
     peak_segments_add(&peaks, 20, 300);
     peak_segments_add(&peaks, 30, 500);
@@ -26,9 +25,8 @@ static void a_call_has_the_highest_of_its_segments_and_no_earlier_one(void **sta
     assert_int_equal(peak_segments_since(&peaks, 40), SUB_TRACKING_UNKNOWN);
 }
 
-static void segments_below_a_later_one_are_dropped(void **state)
+TEST_WITH(segments_below_a_later_one_are_dropped, clear, NULL)
 {
-    (void)state;
     for (int i = 1; i <= 100000; i++)
         peak_segments_add(&peaks, i, i);
     assert_int_equal(peaks.count, 1);
@@ -37,9 +35,8 @@ static void segments_below_a_later_one_are_dropped(void **state)
 
 /* Ever lower ones: outer calls keep their peak, others are right or unknown.
  */
-static void of_too_many_segments_neighbors_become_one(void **state)
+TEST_WITH(of_too_many_segments_neighbors_become_one, clear, NULL)
 {
-    (void)state;
     const int64_t n = 3 * PEAK_SEGMENTS_MAX;
     unsigned known = 0;
     for (int64_t i = 1; i <= n; i++)
@@ -55,12 +52,4 @@ static void of_too_many_segments_neighbors_become_one(void **state)
     assert_int_equal(peak_segments_since(&peaks, n - 1), 100000 - n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_call_has_the_highest_of_its_segments_and_no_earlier_one, clear),
-        cmocka_unit_test_setup(segments_below_a_later_one_are_dropped, clear),
-        cmocka_unit_test_setup(of_too_many_segments_neighbors_become_one, clear),
-    };
-    return cmocka_run_group_tests_name("analysis/blocks/process_peak", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

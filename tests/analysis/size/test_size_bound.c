@@ -20,9 +20,8 @@ static void assert_near(double value, double expected, double part)
         fail_msg("%.9g is not near %.9g", value, expected);
 }
 
-static void quantiles_are_those_of_tables(void **state)
+TEST(quantiles_are_those_of_tables)
 {
-    (void)state;
     assert_near(size_student_quantile(0.95, 1), 6.313752, 1e-6);
     assert_near(size_student_quantile(0.95, 2), 2.919986, 1e-6);
     assert_near(size_student_quantile(0.95, 3), 2.353363, 1e-3);
@@ -31,17 +30,15 @@ static void quantiles_are_those_of_tables(void **state)
     assert_near(size_student_quantile(0.95, 1e6), 1.644855, 1e-4);
 }
 
-static void nothing_says_nothing(void **state)
+TEST(nothing_says_nothing)
 {
-    (void)state;
     struct size_bound bound = bound_of(NULL, 0, 0);
     assert_int_equal(bound.basis, SIZE_BASIS_NONE);
     assert_true(isnan(bound.value));
 }
 
-static void one_run_is_a_guess(void **state)
+TEST(one_run_is_a_guess)
 {
-    (void)state;
     const double seen[] = {1e9};
     struct size_bound bound = bound_of(seen, 1, 0);
     assert_int_equal(bound.basis, SIZE_BASIS_GUESS);
@@ -49,9 +46,8 @@ static void one_run_is_a_guess(void **state)
     assert_int_equal(bound.n_needed, 19);
 }
 
-static void of_nineteen_runs_the_highest_is_the_bound(void **state)
+TEST(of_nineteen_runs_the_highest_is_the_bound)
 {
-    (void)state;
     double seen[19];
     for (size_t i = 0; i < 19; i++)
         seen[i] = 100 + (double)(i * 7 % 19);
@@ -63,16 +59,14 @@ static void of_nineteen_runs_the_highest_is_the_bound(void **state)
     assert_true(bound.value >= bound.seen);
 }
 
-static void few_runs_that_differ_do_not_ask_for_everything(void **state)
+TEST(few_runs_that_differ_do_not_ask_for_everything)
 {
-    (void)state;
     const double seen[] = {1e6, 1e9, 1e7};
     assert_near(bound_of(seen, 3, 0).value, 3e9, 1e-9);
 }
 
-static void more_than_a_killed_run_had_is_asked_for(void **state)
+TEST(more_than_a_killed_run_had_is_asked_for)
 {
-    (void)state;
     double seen[41];
     for (size_t i = 0; i < 40; i++)
         seen[i] = 1e9 + (double)i * 1e6;
@@ -86,9 +80,8 @@ static void more_than_a_killed_run_had_is_asked_for(void **state)
     assert_int_equal(bound.n_censored, 1);
 }
 
-static void a_run_that_was_killed_early_says_nothing_of_the_top(void **state)
+TEST(a_run_that_was_killed_early_says_nothing_of_the_top)
 {
-    (void)state;
     double seen[31];
     for (size_t i = 0; i < 30; i++)
         seen[i] = 1e9 + (double)i * 1e6;
@@ -108,9 +101,8 @@ static struct size_bound bound_of_inputs(double slope, size_t count, double inpu
     return bound;
 }
 
-static void what_grows_is_for_the_next_input(void **state)
+TEST(what_grows_is_for_the_next_input)
 {
-    (void)state;
     struct size_bound bound = bound_of_inputs(20, 30, 15e6);
     assert_true(bound.grows);
     assert_false(bound.is_beyond);
@@ -122,18 +114,16 @@ static void what_grows_is_for_the_next_input(void **state)
     assert_near(bound_of_inputs(20, 30, NAN).covariate, 30e6, 1e-9);
 }
 
-static void what_does_not_grow_is_not_said_to(void **state)
+TEST(what_does_not_grow_is_not_said_to)
 {
-    (void)state;
     assert_false(bound_of_inputs(0, 30, 15e6).grows);
     assert_false(bound_of_inputs(-1, 30, 15e6).grows);
     assert_false(bound_of_inputs(20, 3, 15e6).grows);
 }
 
 /* The promise of docs/size.md: 93 to 97 of 100 later runs fit. */
-static void as_many_later_runs_fit_as_is_said(void **state)
+TEST(as_many_later_runs_fit_as_is_said)
 {
-    (void)state;
     const size_t counts[] = {20, 40, 100};
     for (int family = 0; family < FAMILY_COUNT; family++) {
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -146,9 +136,8 @@ static void as_many_later_runs_fit_as_is_said(void **state)
     }
 }
 
-static void few_runs_ask_for_more_rather_than_for_less(void **state)
+TEST(few_runs_ask_for_more_rather_than_for_less)
 {
-    (void)state;
     for (int family = 0; family < FAMILY_COUNT; family++) {
         struct coverage coverage = measure_coverage((enum family)family, 10, 400, bound_of_size);
         if (coverage.share < 0.92)
@@ -156,20 +145,4 @@ static void few_runs_ask_for_more_rather_than_for_less(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantiles_are_those_of_tables),
-        cmocka_unit_test(nothing_says_nothing),
-        cmocka_unit_test(one_run_is_a_guess),
-        cmocka_unit_test(of_nineteen_runs_the_highest_is_the_bound),
-        cmocka_unit_test(few_runs_that_differ_do_not_ask_for_everything),
-        cmocka_unit_test(more_than_a_killed_run_had_is_asked_for),
-        cmocka_unit_test(a_run_that_was_killed_early_says_nothing_of_the_top),
-        cmocka_unit_test(what_grows_is_for_the_next_input),
-        cmocka_unit_test(what_does_not_grow_is_not_said_to),
-        cmocka_unit_test(as_many_later_runs_fit_as_is_said),
-        cmocka_unit_test(few_runs_ask_for_more_rather_than_for_less),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

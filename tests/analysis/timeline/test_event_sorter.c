@@ -59,25 +59,22 @@ static void check(size_t count, int64_t spread)
     free(items);
 }
 
-static void sorts_in_memory(void **state)
+TEST(sorts_in_memory)
 {
-    (void)state;
     check(0, 1);
     check(1, 10);
     check(1000, 50);
     check(1000, INT64_C(1) << 42);
 }
 
-static void sorts_more_than_its_memory(void **state)
+TEST(sorts_more_than_its_memory)
 {
-    (void)state;
     check(60000, 500);
     check(60000, INT64_C(1) << 42);
 }
 
-static void takes_records_larger_than_its_memory(void **state)
+TEST(takes_records_larger_than_its_memory)
 {
-    (void)state;
     struct event_sorter *sorter;
     struct sorted_record record;
     bool there;
@@ -93,9 +90,8 @@ static void takes_records_larger_than_its_memory(void **state)
     event_sorter_destroy(sorter);
 }
 
-static void says_where_it_cannot_write(void **state)
+TEST(says_where_it_cannot_write)
 {
-    (void)state;
     struct event_sorter *sorter;
     struct gput_error error = {0};
     assert_int_equal(event_sorter_create("/nowhere", 1 << 20, &sorter, NULL), GPUT_OK);
@@ -107,13 +103,4 @@ static void says_where_it_cannot_write(void **state)
     event_sorter_destroy(sorter);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sorts_in_memory),
-        cmocka_unit_test(sorts_more_than_its_memory),
-        cmocka_unit_test(takes_records_larger_than_its_memory),
-        cmocka_unit_test(says_where_it_cannot_write),
-    };
-    return cmocka_run_group_tests_name("analysis/timeline/event_sorter", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -36,9 +36,8 @@ static size_t files_in_folder(void)
     return count;
 }
 
-static void appears_when_it_is_whole(void **state)
+TEST(appears_when_it_is_whole)
 {
-    (void)state;
     struct output_file file;
     struct str content = {0}, expected = {0};
     assert_int_equal(output_file_open(path, &file, NULL), GPUT_OK);
@@ -57,9 +56,8 @@ static void appears_when_it_is_whole(void **state)
     assert_int_equal(files_in_folder(), 1);
 }
 
-static void replaces_a_file_and_keeps_its_mode(void **state)
+TEST(replaces_a_file_and_keeps_its_mode)
 {
-    (void)state;
     struct output_file file;
     struct stat info;
     assert_int_equal(file_write_atomic(path, "old", 3, NULL), GPUT_OK);
@@ -72,9 +70,8 @@ static void replaces_a_file_and_keeps_its_mode(void **state)
     assert_int_equal(info.st_size, 3);
 }
 
-static void leaves_nothing_when_given_up(void **state)
+TEST(leaves_nothing_when_given_up)
 {
-    (void)state;
     struct output_file file;
     unlink(path);
     assert_int_equal(output_file_open(path, &file, NULL), GPUT_OK);
@@ -84,9 +81,8 @@ static void leaves_nothing_when_given_up(void **state)
     assert_int_equal(files_in_folder(), 0);
 }
 
-static void names_what_it_cannot_write(void **state)
+TEST(names_what_it_cannot_write)
 {
-    (void)state;
     struct output_file file;
     struct gput_error error;
     assert_int_equal(output_file_open("/nowhere/out", &file, &error), GPUT_ERROR_NOT_FOUND);
@@ -122,9 +118,8 @@ static void unpack(const char *packed, struct str *content)
 }
 
 /* Text, and parts that other threads have packed, in the order in which they came. */
-static void parts_and_text_are_one_packed_file(void **state)
+TEST(parts_and_text_are_one_packed_file)
 {
-    (void)state;
     struct output_file file;
     struct gzip_part part = {0};
     struct str text = {0}, content = {0}, expected = {0};
@@ -156,9 +151,8 @@ static void parts_and_text_are_one_packed_file(void **state)
     unlink(packed);
 }
 
-static void a_packed_file_can_be_empty(void **state)
+TEST(a_packed_file_can_be_empty)
 {
-    (void)state;
     struct output_file file;
     struct str content = {0};
     char packed[80];
@@ -172,9 +166,8 @@ static void a_packed_file_can_be_empty(void **state)
 }
 
 /* Written after the caller's back: reported by one of the next calls, at the end at the latest. */
-static void reports_later_what_a_thread_could_not_write(void **state)
+TEST(reports_later_what_a_thread_could_not_write)
 {
-    (void)state;
     struct output_file file;
     struct gput_error error;
     for (int buffers = 1; buffers <= 3; buffers++) {
@@ -193,9 +186,8 @@ static void reports_later_what_a_thread_could_not_write(void **state)
     }
 }
 
-static void leaves_nothing_of_what_was_packed(void **state)
+TEST(leaves_nothing_of_what_was_packed)
 {
-    (void)state;
     struct output_file file;
     char packed[80];
     snprintf(packed, sizeof packed, "%s.gz", path);
@@ -206,18 +198,4 @@ static void leaves_nothing_of_what_was_packed(void **state)
     assert_int_equal(files_in_folder(), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(appears_when_it_is_whole),
-        cmocka_unit_test(replaces_a_file_and_keeps_its_mode),
-        cmocka_unit_test(leaves_nothing_when_given_up),
-        cmocka_unit_test(names_what_it_cannot_write),
-        cmocka_unit_test(parts_and_text_are_one_packed_file),
-        cmocka_unit_test(a_packed_file_can_be_empty),
-        cmocka_unit_test(reports_later_what_a_thread_could_not_write),
-        cmocka_unit_test(leaves_nothing_of_what_was_packed),
-    };
-    return cmocka_run_group_tests_name(
-        "analysis/timeline/output_file", tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

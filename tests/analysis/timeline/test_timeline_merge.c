@@ -88,9 +88,8 @@ static int count(const struct doc *trace, const char *type)
     return sum;
 }
 
-static void merges_a_trace_root(void **state)
+TEST_WITH(merges_a_trace_root, NULL, NULL)
 {
-    (void)state;
     const char *const inputs[] = {fixture("trace-root")};
     struct gput_timeline_options options = options_for(inputs, 1);
     struct gput_timeline_result result = gput_timeline_result_default();
@@ -118,9 +117,8 @@ static void merges_a_trace_root(void **state)
     doc_destroy(trace);
 }
 
-static void marks_low_readings_with_all_around_them(void **state)
+TEST(marks_low_readings_with_all_around_them)
 {
-    (void)state;
     const char *const inputs[] = {fixture("trace-root")};
     struct gput_timeline_options options = options_for(inputs, 1);
     struct gput_timeline_result result = gput_timeline_result_default();
@@ -146,9 +144,8 @@ static void marks_low_readings_with_all_around_them(void **state)
     doc_destroy(trace);
 }
 
-static void selects_by_time_step_and_suffix(void **state)
+TEST(selects_by_time_step_and_suffix)
 {
-    (void)state;
     const char *const inputs[] = {fixture("trace-root")};
     struct gput_timeline_options options = options_for(inputs, 1);
     struct gput_timeline_result result = gput_timeline_result_default();
@@ -195,9 +192,8 @@ static char *write_step(const char *suffix, int step, int64_t ts_us)
 }
 
 /* Steps of TRAIN and EVAL are numbered apart. */
-static void a_stretch_of_steps_is_one_of_time(void **state)
+TEST(a_stretch_of_steps_is_one_of_time)
 {
-    (void)state;
     char *train = write_step("1_pythontimeline.json", 10, T0 + 500);
     char *eval = write_step("2_pythontimeline.json", 1006, T0 + 100);
     const char *const inputs[] = {train, eval};
@@ -221,9 +217,8 @@ static void a_stretch_of_steps_is_one_of_time(void **state)
 }
 
 /* Steps 3, 5 and 9, one file each. */
-static void whole_steps_end_before_the_next_one_or_with_the_last(void **state)
+TEST(whole_steps_end_before_the_next_one_or_with_the_last)
 {
-    (void)state;
     char *files[] = {write_step("3_pythontimeline.json", 3, T0 + 100),
         write_step("5_pythontimeline.json", 5, T0 + 300),
         write_step("9_pythontimeline.json", 9, T0 + 700)};
@@ -247,9 +242,8 @@ static void whole_steps_end_before_the_next_one_or_with_the_last(void **state)
     }
 }
 
-static void steps_are_those_of_the_python_timeline_if_there_is_one(void **state)
+TEST(steps_are_those_of_the_python_timeline_if_there_is_one)
 {
-    (void)state;
     char *python = write_step("pythontimeline.json", 3, T0 + 500);
     char *model = write_step("model_timeline.json", 3, T0 + 100);
     const char *const inputs[] = {model, python};
@@ -269,9 +263,8 @@ static void steps_are_those_of_the_python_timeline_if_there_is_one(void **state)
     free(model);
 }
 
-static void aligns_ranks_on_one_clock(void **state)
+TEST(aligns_ranks_on_one_clock)
 {
-    (void)state;
     static char first[4096], second[4096];
     snprintf(first, sizeof first, "%s", fixture("trace-kineto/rank0.json"));
     snprintf(second, sizeof second, "%s", fixture("trace-kineto/rank1.json"));
@@ -291,9 +284,8 @@ static void aligns_ranks_on_one_clock(void **state)
     doc_destroy(trace);
 }
 
-static void keeps_overlapping_slices_apart(void **state)
+TEST(keeps_overlapping_slices_apart)
 {
-    (void)state;
     static char path[4096];
     snprintf(path, sizeof path, "%s", fixture("trace-kineto/overlap.json"));
     const char *const inputs[] = {path};
@@ -311,9 +303,8 @@ static void keeps_overlapping_slices_apart(void **state)
     doc_destroy(trace);
 }
 
-static void leaves_out_what_ends_before_it_begins(void **state)
+TEST(leaves_out_what_ends_before_it_begins)
 {
-    (void)state;
     static const char text[] = "[{\"ph\":\"B\",\"name\":\"back\",\"pid\":1,\"tid\":1,\"ts\":5},"
                                "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":3},"
                                "{\"ph\":\"B\",\"name\":\"a\\n\",\"pid\":1,\"tid\":1,\"ts\":6},"
@@ -331,9 +322,8 @@ static void leaves_out_what_ends_before_it_begins(void **state)
     unlink(path);
 }
 
-static void names_its_output_as_users_know_it(void **state)
+TEST(names_its_output_as_users_know_it)
 {
-    (void)state;
     const char *const inputs[] = {fixture("trace-root")};
     struct gput_timeline_options options = options_for(inputs, 1);
     struct gput_timeline_result result = gput_timeline_result_default();
@@ -511,9 +501,8 @@ static void cut_anywhere(const struct recording *recording)
     make_folders(recording->file, false);
 }
 
-static void keeps_every_whole_event_of_what_is_cut_anywhere(void **state)
+TEST(keeps_every_whole_event_of_what_is_cut_anywhere)
 {
-    (void)state;
     static const struct recording recordings[] = {
         {"array.json", "array.json", event_array, false, END, 0, 1, false},
         {"object.json", "object.json", event_object, false, END, 0, 1, false},
@@ -533,9 +522,8 @@ static void keeps_every_whole_event_of_what_is_cut_anywhere(void **state)
         cut_anywhere(recordings + i);
 }
 
-static void refuses_what_makes_no_sense(void **state)
+TEST(refuses_what_makes_no_sense)
 {
-    (void)state;
     const char *const inputs[] = {"/nowhere"};
     const char *const suffixes[] = {"wrong.json"};
     struct gput_timeline_options options = options_for(inputs, 1);
@@ -551,22 +539,4 @@ static void refuses_what_makes_no_sense(void **state)
     assert_int_equal(access(output, F_OK), -1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(merges_a_trace_root, NULL, NULL),
-        cmocka_unit_test(marks_low_readings_with_all_around_them),
-        cmocka_unit_test(selects_by_time_step_and_suffix),
-        cmocka_unit_test(a_stretch_of_steps_is_one_of_time),
-        cmocka_unit_test(whole_steps_end_before_the_next_one_or_with_the_last),
-        cmocka_unit_test(steps_are_those_of_the_python_timeline_if_there_is_one),
-        cmocka_unit_test(aligns_ranks_on_one_clock),
-        cmocka_unit_test(keeps_overlapping_slices_apart),
-        cmocka_unit_test(leaves_out_what_ends_before_it_begins),
-        cmocka_unit_test(names_its_output_as_users_know_it),
-        cmocka_unit_test(keeps_every_whole_event_of_what_is_cut_anywhere),
-        cmocka_unit_test(refuses_what_makes_no_sense),
-    };
-    return cmocka_run_group_tests_name(
-        "analysis/timeline/timeline_merge", tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -16,9 +16,8 @@ static uint32_t next_below(uint32_t *state, uint32_t limit)
     return (*state >> 8) % limit;
 }
 
-static void finds_what_a_scan_of_all_finds(void **state)
+TEST(finds_what_a_scan_of_all_finds)
 {
-    (void)state;
     uint32_t random = 1;
     static const size_t counts[] = {0, 1, 15, 16, 17, 255, 256, 257, 4096, 5000};
     static int64_t ends[5000];
@@ -43,8 +42,4 @@ static void finds_what_a_scan_of_all_finds(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_what_a_scan_of_all_finds)};
-    return cmocka_run_group_tests_name("analysis/training/end_index", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -52,9 +52,8 @@ static size_t walk(struct row_sorter *sorter, bool once)
     return count;
 }
 
-static void gives_all_rows_in_order_as_often_as_asked(void **state)
+TEST(gives_all_rows_in_order_as_often_as_asked)
 {
-    (void)state;
     /* All in memory; in two runs; in runs of two rows. */
     const size_t sizes[] = {1 << 20, 600 * sizeof(struct row), 1};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -67,9 +66,8 @@ static void gives_all_rows_in_order_as_often_as_asked(void **state)
         }
 }
 
-static void begins_again_in_the_middle_of_a_walk(void **state)
+TEST(begins_again_in_the_middle_of_a_walk)
 {
-    (void)state;
     const void *at;
     struct row_sorter *sorter = create(64 * sizeof(struct row), false);
     add(sorter, 1000, 1000);
@@ -81,18 +79,16 @@ static void begins_again_in_the_middle_of_a_walk(void **state)
     row_sorter_destroy(sorter);
 }
 
-static void of_no_rows_there_is_none(void **state)
+TEST(of_no_rows_there_is_none)
 {
-    (void)state;
     struct row_sorter *sorter = create(1, true);
     assert_int_equal(walk(sorter, true), 0);
     row_sorter_destroy(sorter);
     row_sorter_destroy(NULL);
 }
 
-static void a_folder_that_cannot_be_written_is_named(void **state)
+TEST(a_folder_that_cannot_be_written_is_named)
 {
-    (void)state;
     const struct row_memory memory = {1, "/nowhere"};
     const struct row_order order = {sizeof(struct row), compare, false};
     const struct row row = {0, 0};
@@ -106,13 +102,4 @@ static void a_folder_that_cannot_be_written_is_named(void **state)
     row_sorter_destroy(sorter);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_all_rows_in_order_as_often_as_asked),
-        cmocka_unit_test(begins_again_in_the_middle_of_a_walk),
-        cmocka_unit_test(of_no_rows_there_is_none),
-        cmocka_unit_test(a_folder_that_cannot_be_written_is_named),
-    };
-    return cmocka_run_group_tests_name("analysis/training/row_sorter", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

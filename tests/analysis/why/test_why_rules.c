@@ -18,9 +18,8 @@ static struct gput_results session(void)
     return results;
 }
 
-static void shares_are_in_order_and_say_how_sure_they_are(void **state)
+TEST(shares_are_in_order_and_say_how_sure_they_are)
 {
-    (void)state;
     struct why_share shares[WALL_CAUSE_COUNT];
     struct gput_results results = session();
     results.time_went.seconds_of[WALL_COMPUTING] = 2;
@@ -35,9 +34,8 @@ static void shares_are_in_order_and_say_how_sure_they_are(void **state)
 }
 
 /* Where all samples agree, up to 3 of 100 may still be something else. */
-static void agreement_is_not_certainty(void **state)
+TEST(agreement_is_not_certainty)
 {
-    (void)state;
     struct why_share shares[WALL_CAUSE_COUNT];
     struct gput_results results = session();
     results.time_went.seconds_of[WALL_POLL] = 10;
@@ -45,9 +43,8 @@ static void agreement_is_not_certainty(void **state)
     assert_float_equal(shares[0].half_width, 1.5, 1e-9);
 }
 
-static void a_sentence_has_the_largest_shares(void **state)
+TEST(a_sentence_has_the_largest_shares)
 {
-    (void)state;
     char text[128];
     struct gput_results results = session();
     results.time_went.seconds_of[WALL_COMPUTING] = 3.1;
@@ -60,9 +57,8 @@ static void a_sentence_has_the_largest_shares(void **state)
     assert_string_equal(text, "48 % waiting for a CPU, 31 % computing");
 }
 
-static void little_evidence_is_not_telling(void **state)
+TEST(little_evidence_is_not_telling)
 {
-    (void)state;
     struct gput_results results = session();
     results.time_went.seconds_of[WALL_PIPE] = 10;
     assert_true(why_is_telling(&results.time_went));
@@ -77,9 +73,8 @@ static void little_evidence_is_not_telling(void **state)
     assert_false(why_is_telling(&results.time_went));
 }
 
-static void each_large_share_has_its_advice(void **state)
+TEST(each_large_share_has_its_advice)
 {
-    (void)state;
     char texts[WHY_MAX_ADVICE][WHY_TEXT_SIZE];
     struct gput_results results = session();
     results.time_went.seconds_of[WALL_CPU] = 5;
@@ -91,9 +86,8 @@ static void each_large_share_has_its_advice(void **state)
     assert_non_null(strstr(texts[1], "for storage for 30 %"));
 }
 
-static void a_starved_main_is_told_of_its_workers(void **state)
+TEST(a_starved_main_is_told_of_its_workers)
 {
-    (void)state;
     char texts[WHY_MAX_ADVICE][WHY_TEXT_SIZE];
     struct gput_results results = session();
     results.time_went.seconds_of[WALL_PIPE] = 9;
@@ -116,9 +110,8 @@ static void a_starved_main_is_told_of_its_workers(void **state)
     assert_non_null(strstr(texts[0], "nothing else of the command ran"));
 }
 
-static void an_idle_gpu_comes_first(void **state)
+TEST(an_idle_gpu_comes_first)
 {
-    (void)state;
     char texts[WHY_MAX_ADVICE][WHY_TEXT_SIZE];
     struct gput_results results = session();
     results.time_went.seconds_of[WALL_SOCKET] = 10;
@@ -137,9 +130,8 @@ static void an_idle_gpu_comes_first(void **state)
     assert_int_equal(why_advice(&results, texts), 1);
 }
 
-static void what_only_computed_has_no_advice(void **state)
+TEST(what_only_computed_has_no_advice)
 {
-    (void)state;
     char texts[WHY_MAX_ADVICE][WHY_TEXT_SIZE];
     struct gput_results results = session();
     results.time_went.seconds_of[WALL_COMPUTING] = 10;
@@ -148,17 +140,4 @@ static void what_only_computed_has_no_advice(void **state)
     assert_int_equal(why_advice(&results, texts), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_are_in_order_and_say_how_sure_they_are),
-        cmocka_unit_test(agreement_is_not_certainty),
-        cmocka_unit_test(a_sentence_has_the_largest_shares),
-        cmocka_unit_test(little_evidence_is_not_telling),
-        cmocka_unit_test(each_large_share_has_its_advice),
-        cmocka_unit_test(a_starved_main_is_told_of_its_workers),
-        cmocka_unit_test(an_idle_gpu_comes_first),
-        cmocka_unit_test(what_only_computed_has_no_advice),
-    };
-    return cmocka_run_group_tests_name("analysis/why/why_rules", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

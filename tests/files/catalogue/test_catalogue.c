@@ -40,9 +40,8 @@ static void unite(struct files *files)
     assert_int_equal(catalogue_unite(files->list, files->count, NULL), GPUT_OK);
 }
 
-static void files_with_one_identity_are_one_session_wherever_they_are(void **state)
+TEST(files_with_one_identity_are_one_session_wherever_they_are)
 {
-    (void)state;
     struct files files = {0};
     add(&files, CATALOGUE_REPORT, "a.json", "one");
     add_samples(&files, "b.csv", "one", START, 1);
@@ -55,9 +54,8 @@ static void files_with_one_identity_are_one_session_wherever_they_are(void **sta
     assert_false(files.list[0].is_copy || files.list[3].is_copy); /* each knows something else */
 }
 
-static void of_two_files_of_a_kind_the_less_complete_is_a_copy(void **state)
+TEST(of_two_files_of_a_kind_the_less_complete_is_a_copy)
 {
-    (void)state;
     struct files files = {0};
     add(&files, CATALOGUE_REPORT, "a.json", "one")->extent = 5;
     add(&files, CATALOGUE_REPORT, "b.json", "one")->has_ended = true;
@@ -67,9 +65,8 @@ static void of_two_files_of_a_kind_the_less_complete_is_a_copy(void **state)
     assert_false(files.list[1].is_copy);
 }
 
-static void a_renamed_tracking_file_is_known_by_its_first_sample(void **state)
+TEST(a_renamed_tracking_file_is_known_by_its_first_sample)
 {
-    (void)state;
     struct files files = {0};
     add_samples(&files, "x.csv", "", START + 0.123456, 1);
     add_samples(&files, "y.csv", "", START + 0.123457, 2);
@@ -79,9 +76,8 @@ static void a_renamed_tracking_file_is_known_by_its_first_sample(void **state)
     assert_int_equal(files.list[1].of, 1);
 }
 
-static void two_sessions_of_one_microsecond_are_not_guessed(void **state)
+TEST(two_sessions_of_one_microsecond_are_not_guessed)
 {
-    (void)state;
     struct files files = {0};
     add_samples(&files, "x.csv", "", START, 1);
     add(&files, CATALOGUE_REPORT, "a.json", "one")->first_sample = START;
@@ -104,9 +100,8 @@ static void two_sessions_of_one_microsecond_are_not_guessed(void **state)
     assert_int_equal(files.list[3].of, 0);
 }
 
-static void a_copy_of_samples_without_a_manifest_is_a_copy(void **state)
+TEST(a_copy_of_samples_without_a_manifest_is_a_copy)
 {
-    (void)state;
     struct files files = {0};
     add_samples(&files, "a.csv", "", START, 7);
     add_samples(&files, "b.csv", "one", START, 7);
@@ -119,9 +114,8 @@ static void a_copy_of_samples_without_a_manifest_is_a_copy(void **state)
     assert_int_equal(files.list[3].of, 1);
 }
 
-static void results_whose_tracking_file_is_gone_take_no_other(void **state)
+TEST(results_whose_tracking_file_is_gone_take_no_other)
 {
-    (void)state;
     struct files files = {0};
     add_samples(&files, "a.csv", "", START, 1);
     add(&files, CATALOGUE_REPORT, "a.json", "one")->first_sample = START + 100;
@@ -129,9 +123,8 @@ static void results_whose_tracking_file_is_gone_take_no_other(void **state)
     assert_int_equal(files.list[1].of, 1);
 }
 
-static void files_that_say_nothing_are_joined_by_name_where_they_can_be_of_one_time(void **state)
+TEST(files_that_say_nothing_are_joined_by_name_where_they_can_be_of_one_time)
 {
-    (void)state;
     struct files files = {0};
     add_samples(&files, "a.csv", "", START, 1);
     add_samples(&files, "b.csv", "", START + 1000, 2);
@@ -144,9 +137,8 @@ static void files_that_say_nothing_are_joined_by_name_where_they_can_be_of_one_t
     assert_int_equal(files.list[3].of, 3); /* it began long after these samples */
 }
 
-static void marks_are_of_the_process_that_was_tracked_and_of_its_children(void **state)
+TEST(marks_are_of_the_process_that_was_tracked_and_of_its_children)
 {
-    (void)state;
     struct files files = {0};
     add_samples(&files, "a.csv", "one", START, 1)->pid = 10;
     add_samples(&files, "b.csv", "two", START + 1, 2)->pid = 20;
@@ -161,9 +153,8 @@ static void marks_are_of_the_process_that_was_tracked_and_of_its_children(void *
     assert_int_equal(files.list[5].of, 5);
 }
 
-static void a_file_of_one_that_cannot_be_read_is_of_no_other(void **state)
+TEST(a_file_of_one_that_cannot_be_read_is_of_no_other)
 {
-    (void)state;
     struct files files = {0};
     add_samples(&files, "a.csv", "", START, 1);
     add(&files, CATALOGUE_UNREADABLE, "b.csv", "");
@@ -172,18 +163,4 @@ static void a_file_of_one_that_cannot_be_read_is_of_no_other(void **state)
     assert_int_equal(files.list[2].of, 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_with_one_identity_are_one_session_wherever_they_are),
-        cmocka_unit_test(of_two_files_of_a_kind_the_less_complete_is_a_copy),
-        cmocka_unit_test(a_renamed_tracking_file_is_known_by_its_first_sample),
-        cmocka_unit_test(two_sessions_of_one_microsecond_are_not_guessed),
-        cmocka_unit_test(a_copy_of_samples_without_a_manifest_is_a_copy),
-        cmocka_unit_test(results_whose_tracking_file_is_gone_take_no_other),
-        cmocka_unit_test(files_that_say_nothing_are_joined_by_name_where_they_can_be_of_one_time),
-        cmocka_unit_test(marks_are_of_the_process_that_was_tracked_and_of_its_children),
-        cmocka_unit_test(a_file_of_one_that_cannot_be_read_is_of_no_other),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -79,11 +79,10 @@ static void expect_rows(
     assert_string_equal(str_text(&names), expected);
 }
 
-static void a_row_that_comes_while_others_are_gathered_is_not_lost(void **state)
+TEST(a_row_that_comes_while_others_are_gathered_is_not_lost)
 {
     struct gput_history_query query = gput_history_query_default();
     char history[512];
-    (void)state;
     kind_of_file_system = 0xef53;
     snprintf(history, sizeof history, "%s/gathered", folder);
     add_waiting(history, "a", "broken"); /* it is told of between the first row and the last */
@@ -94,13 +93,12 @@ static void a_row_that_comes_while_others_are_gathered_is_not_lost(void **state)
     expect_rows(history, NULL, "early late ");
 }
 
-static void on_a_network_file_system_rows_that_wait_are_shown_and_forgotten(void **state)
+TEST(on_a_network_file_system_rows_that_wait_are_shown_and_forgotten)
 {
     struct gput_history_query query = gput_history_query_default();
     struct gput_error error;
     uint64_t n_removed = 0;
     char history[512];
-    (void)state;
     kind_of_file_system = 0x6969; /* NFS */
     snprintf(history, sizeof history, "%s/network", folder);
     add_row(history, "one");
@@ -119,14 +117,13 @@ static void count_warning(void *user, const char *text)
     ++*(size_t *)user;
 }
 
-static void a_folder_that_cannot_be_read_is_a_warning(void **state)
+TEST(a_folder_that_cannot_be_read_is_a_warning)
 {
     struct gput_history_query query = gput_history_query_default();
     CLEANUP_STR struct str names = {0};
     char files[512], name[256] = "";
     const char *path = files;
     size_t n_warnings = 0;
-    (void)state;
     snprintf(files, sizeof files, "%s/files", folder);
     memset(name, 'd', sizeof name - 1);
     assert_int_equal(mkdir(files, 0777), 0);
@@ -142,12 +139,11 @@ static void a_folder_that_cannot_be_read_is_a_warning(void **state)
     assert_int_equal(n_warnings, 1);
 }
 
-static void a_named_file_that_is_missing_is_reported_as_such(void **state)
+TEST(a_named_file_that_is_missing_is_reported_as_such)
 {
     CLEANUP_STR struct str names = {0};
     const char *path = "/nowhere/a.json";
     struct gput_error error;
-    (void)state;
     assert_int_equal(
         gput_history_read_files(&path, 1, NULL, receive, &names, &error), GPUT_ERROR_NOT_FOUND);
     assert_int_equal(error.code, GPUT_ERROR_NOT_FOUND);
@@ -168,13 +164,4 @@ static int remove_folder(void **state)
     return system(command);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_that_comes_while_others_are_gathered_is_not_lost),
-        cmocka_unit_test(on_a_network_file_system_rows_that_wait_are_shown_and_forgotten),
-        cmocka_unit_test(a_folder_that_cannot_be_read_is_a_warning),
-        cmocka_unit_test(a_named_file_that_is_missing_is_reported_as_such),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

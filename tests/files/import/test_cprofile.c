@@ -53,9 +53,8 @@ static void put_dump(struct bytes *bytes)
     PUT(bytes, "0");
 }
 
-static void reads_functions_calls_and_callers(void **state)
+TEST(reads_functions_calls_and_callers)
 {
-    (void)state;
     struct bytes bytes = {.length = 0};
     struct cprofile profile = {0};
     struct gput_error error = {0};
@@ -71,9 +70,8 @@ static void reads_functions_calls_and_callers(void **state)
     cprofile_finish(&profile);
 }
 
-static void prints_as_pstats_does(void **state)
+TEST(prints_as_pstats_does)
 {
-    (void)state;
     struct bytes bytes = {.length = 0};
     struct cprofile profile = {0};
     struct str text = {0};
@@ -91,9 +89,8 @@ static void prints_as_pstats_does(void **state)
     cprofile_finish(&profile);
 }
 
-static void gives_all_functions_and_their_callers(void **state)
+TEST(gives_all_functions_and_their_callers)
 {
-    (void)state;
     struct bytes bytes = {.length = 0};
     struct cprofile profile = {0};
     struct gput_tables *building = tables_create(), *tables;
@@ -117,9 +114,8 @@ static void gives_all_functions_and_their_callers(void **state)
     cprofile_finish(&profile);
 }
 
-static void refuses_every_cut(void **state)
+TEST(refuses_every_cut)
 {
-    (void)state;
     struct bytes bytes = {.length = 0};
     struct gput_error error;
     put_dump(&bytes);
@@ -134,9 +130,8 @@ static void refuses_every_cut(void **state)
     }
 }
 
-static void refuses_what_is_no_dump(void **state)
+TEST(refuses_what_is_no_dump)
 {
-    (void)state;
     static const char self[] = "\xfb\x01r\0\0\0\0"; /* a dict in itself */
     static const char tuple[] = ")\x01N";           /* no dict */
     static const char code[] = "c\0\0\0\0";         /* code, which is never read */
@@ -159,14 +154,4 @@ static void refuses_what_is_no_dump(void **state)
     cprofile_finish(&profile);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_functions_calls_and_callers),
-        cmocka_unit_test(prints_as_pstats_does),
-        cmocka_unit_test(gives_all_functions_and_their_callers),
-        cmocka_unit_test(refuses_every_cut),
-        cmocka_unit_test(refuses_what_is_no_dump),
-    };
-    return cmocka_run_group_tests_name("files/import/cprofile", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -8,9 +8,8 @@ static void assert_latest(struct open_starts *open, int64_t expected)
     assert_int_equal(time, expected);
 }
 
-static void the_latest_is_removed_first(void **state)
+TEST(the_latest_is_removed_first)
 {
-    (void)state;
     struct open_starts open = {0};
     int64_t time;
     assert_false(open_starts_pop_latest(&open, &time));
@@ -22,9 +21,8 @@ static void the_latest_is_removed_first(void **state)
     open_starts_finish(&open);
 }
 
-static void any_is_removed_by_its_time(void **state)
+TEST(any_is_removed_by_its_time)
 {
-    (void)state;
     struct open_starts open = {0};
     assert_false(open_starts_pop(&open, 1));
     for (int64_t i = 0; i < 10; i++)
@@ -40,9 +38,8 @@ static void any_is_removed_by_its_time(void **state)
     open_starts_finish(&open);
 }
 
-static void several_starts_of_one_time_are_kept(void **state)
+TEST(several_starts_of_one_time_are_kept)
 {
-    (void)state;
     struct open_starts open = {0};
     for (int i = 0; i < 9; i++)
         assert_true(open_starts_push(&open, i % 2 ? 5 : i));
@@ -55,9 +52,8 @@ static void several_starts_of_one_time_are_kept(void **state)
 }
 
 /* With a million open starts: a linear search would take minutes. */
-static void many_are_removed_in_any_order(void **state)
+TEST(many_are_removed_in_any_order)
 {
-    (void)state;
     enum { COUNT = 1000000 };
     struct open_starts open = {0};
     for (int order = 0; order < 3; order++) {
@@ -73,13 +69,4 @@ static void many_are_removed_in_any_order(void **state)
     open_starts_finish(&open);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_latest_is_removed_first),
-        cmocka_unit_test(any_is_removed_by_its_time),
-        cmocka_unit_test(several_starts_of_one_time_are_kept),
-        cmocka_unit_test(many_are_removed_in_any_order),
-    };
-    return cmocka_run_group_tests_name("files/marks/open_starts", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -38,9 +38,8 @@ static void assert_no_warning(const char *name)
     assert_null(sub_tracking_children_warning(temporary(name), (LONG_AGO_SECONDS + 60) * SECOND));
 }
 
-static void files_of_children_are_named(void **state)
+FOLDER_TEST(files_of_children_are_named)
 {
-    (void)state;
     write_marks("marks-7-2.csv", "7");
     write_marks("marks-12.csv", "12");
     write_marks("marks-12.sqlite", "12");
@@ -51,9 +50,8 @@ static void files_of_children_are_named(void **state)
         "combine --stf all.csv -p %1$s/marks.csv %1$s/marks-*.csv");
 }
 
-static void a_pattern_matches_no_other_file(void **state)
+FOLDER_TEST(a_pattern_matches_no_other_file)
 {
-    (void)state;
     static const char *const others[] = {
         "marks-.csv", "marks-12x.csv", "marks-1-2-3.csv", "marks-99999999999999999999.csv"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
@@ -67,9 +65,8 @@ static void a_pattern_matches_no_other_file(void **state)
         "combine --stf all.csv -p %1$s/marks.csv %1$s/marks-12.csv %1$s/marks-7.csv");
 }
 
-static void the_command_is_one_for_a_shell(void **state)
+FOLDER_TEST(the_command_is_one_for_a_shell)
 {
-    (void)state;
     write_marks("Bob's run-12.csv", "12");
     assert_warning("Bob's run.csv",
         "Sub-tracking file %1$s/Bob's run.csv: child processes wrote files of their own, which are "
@@ -77,9 +74,8 @@ static void the_command_is_one_for_a_shell(void **state)
         "--stf all.csv -p '%1$s/Bob'\\''s run.csv' '%1$s/Bob'\\''s run'-*.csv");
 }
 
-static void without_files_of_this_run_there_is_no_warning(void **state)
+FOLDER_TEST(without_files_of_this_run_there_is_no_warning)
 {
-    (void)state;
     assert_null(sub_tracking_children_warning(temporary("nowhere/marks.csv"), 0));
     write_marks("marks-12.csv", "12");
     age(temporary("marks-12.csv"));
@@ -88,14 +84,4 @@ static void without_files_of_this_run_there_is_no_warning(void **state)
     assert_no_warning("marks.csv");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(files_of_children_are_named),
-        temporary_test(a_pattern_matches_no_other_file),
-        temporary_test(the_command_is_one_for_a_shell),
-        temporary_test(without_files_of_this_run_there_is_no_warning),
-    };
-    return cmocka_run_group_tests_name(
-        "files/marks/sub_tracking_children", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

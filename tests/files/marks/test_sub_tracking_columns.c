@@ -9,9 +9,8 @@ static const char *const times[] = {"1745449609.7528222", "1745449613.0", "17454
     "1745449610.00000012", "0.1", "262143.999999999", "262144.000000001", "8589934591.999999999",
     "8589934592.5", "2147483647.999999999", "1745449609.123046875", "1048576.000000000"};
 
-static void times_read_as_the_nearest_double_and_exact_nanoseconds(void **state)
+TEST(times_read_as_the_nearest_double_and_exact_nanoseconds)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof times / sizeof times[0]; i++) {
         double seconds;
         int64_t ns;
@@ -26,9 +25,8 @@ static void times_read_as_the_nearest_double_and_exact_nanoseconds(void **state)
     }
 }
 
-static void every_nanosecond_reads_as_the_nearest_double(void **state)
+TEST(every_nanosecond_reads_as_the_nearest_double)
 {
-    (void)state;
     uint64_t random = 1;
     for (int i = 0; i < 100000; i++) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
@@ -39,9 +37,8 @@ static void every_nanosecond_reads_as_the_nearest_double(void **state)
     }
 }
 
-static void unusual_forms_of_times_are_read_too(void **state)
+TEST(unusual_forms_of_times_are_read_too)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t ns;
@@ -58,9 +55,8 @@ static void unusual_forms_of_times_are_read_too(void **state)
     }
 }
 
-static void other_texts_are_refused(void **state)
+TEST(other_texts_are_refused)
 {
-    (void)state;
     static const char *const cases[] = {"", ".", "-", "nan", "inf", "1e10", "99999999999", "soon"};
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double seconds;
@@ -70,13 +66,4 @@ static void other_texts_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_read_as_the_nearest_double_and_exact_nanoseconds),
-        cmocka_unit_test(every_nanosecond_reads_as_the_nearest_double),
-        cmocka_unit_test(unusual_forms_of_times_are_read_too),
-        cmocka_unit_test(other_texts_are_refused),
-    };
-    return cmocka_run_group_tests_name("files/marks/sub_tracking_columns", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -45,9 +45,8 @@ static int combine(
     return gput_sub_tracking_combine(paths[2], list, 2, &options, error);
 }
 
-static void rows_follow_in_the_order_of_the_files(void **state)
+FOLDER_TEST(rows_follow_in_the_order_of_the_files)
 {
-    (void)state;
     temporary_write(temporary("b.csv"), HEADER "2,X,0,5.5\n2,X,1,6.5\n");
     temporary_write(temporary("a.csv"),
         "timestamp,position,process_id,code_block_name,more\r\n9.0,0,1,Y,?\r\n");
@@ -56,9 +55,8 @@ static void rows_follow_in_the_order_of_the_files(void **state)
     assert_int_equal(temporary_count(), 3);
 }
 
-static void optional_columns_of_one_file_are_empty_for_others(void **state)
+FOLDER_TEST(optional_columns_of_one_file_are_empty_for_others)
 {
-    (void)state;
     temporary_write(temporary("a.csv"), HEADER "1,X,0,5.5\n");
     temporary_write(temporary("b.csv"),
         "process_id,code_block_name,position,timestamp,thread_id\n1,X,1,6.5,12\n");
@@ -67,9 +65,8 @@ static void optional_columns_of_one_file_are_empty_for_others(void **state)
         "process_id,code_block_name,position,timestamp,thread_id\n1,X,0,5.5,\n1,X,1,6.5,12\n");
 }
 
-static void start_times_in_stops_are_kept(void **state)
+FOLDER_TEST(start_times_in_stops_are_kept)
 {
-    (void)state;
     const char *text = "process_id,code_block_name,position,timestamp,thread_id,started_ns\n"
                        "1,X,0,5.5,12,\n1,X,0,5.75,12,\n1,X,1,6.5,12,5500000000\n1,X,1,7.5,12,\n";
     temporary_write(temporary("a.csv"), text);
@@ -84,9 +81,8 @@ static void start_times_in_stops_are_kept(void **state)
     assert_text("d.csv", text);
 }
 
-static void formats_mix_when_requested(void **state)
+FOLDER_TEST(formats_mix_when_requested)
 {
-    (void)state;
     temporary_write(temporary("a.csv"), HEADER "1,X,0,1745449609.7528222\n");
     assert_int_equal(
         gput_sub_tracking_mark(temporary("b.sqlite"), 5, "Y", GPUT_BLOCK_STOP, NULL), GPUT_OK);
@@ -102,9 +98,8 @@ static void formats_mix_when_requested(void **state)
     free(text);
 }
 
-static void errors_name_the_existing_or_wrong_file(void **state)
+FOLDER_TEST(errors_name_the_existing_or_wrong_file)
 {
-    (void)state;
     struct gput_error error;
     char expected[10000];
     temporary_write(temporary("a.csv"), HEADER "1,X,0,5.5\n");
@@ -130,9 +125,8 @@ static void errors_name_the_existing_or_wrong_file(void **state)
     assert_int_equal(temporary_count(), 3); /* nothing half-written */
 }
 
-static void a_directory_is_combined_in_sorted_order(void **state)
+FOLDER_TEST(a_directory_is_combined_in_sorted_order)
 {
-    (void)state;
     static const char *const names[] = {"10.csv", "9.csv", "B.csv", "a.csv"};
     for (unsigned i = 0; i < 4; i++) {
         char text[128];
@@ -153,9 +147,8 @@ static void a_directory_is_combined_in_sorted_order(void **state)
     assert_true(said.last_progress > 0.99);
 }
 
-static void only_directories_with_files_can_be_combined(void **state)
+FOLDER_TEST(only_directories_with_files_can_be_combined)
 {
-    (void)state;
     struct gput_error error;
     assert_int_equal(
         gput_sub_tracking_combine_directory(temporary("all.csv"), temporary_folder, NULL, &error),
@@ -220,9 +213,8 @@ static int combine_on(
     return gput_sub_tracking_combine(temporary(output), list, 2, &options, error);
 }
 
-static void several_cores_write_the_same_bytes(void **state)
+FOLDER_TEST(several_cores_write_the_same_bytes)
 {
-    (void)state;
     static const char *const outputs[] = {"one.csv", "two.csv", "seven.csv"};
     static const unsigned cores[] = {1, 2, 7};
     struct said said[3];
@@ -242,9 +234,8 @@ static void several_cores_write_the_same_bytes(void **state)
         free(texts[i]);
 }
 
-static void several_cores_find_the_same_error(void **state)
+FOLDER_TEST(several_cores_find_the_same_error)
 {
-    (void)state;
     struct said said;
     struct gput_error one, several;
     write_large("large.csv", ",1,X,2,5.5,1\n");
@@ -258,9 +249,8 @@ static void several_cores_find_the_same_error(void **state)
 
 /* ---- Marks from outside ---- */
 
-static void a_mark_creates_the_file_and_later_ones_use_its_columns(void **state)
+FOLDER_TEST(a_mark_creates_the_file_and_later_ones_use_its_columns)
 {
-    (void)state;
     const char *path = temporary("m.csv");
     assert_int_equal(gput_sub_tracking_mark(path, 7, "a,b", GPUT_BLOCK_START, NULL), GPUT_OK);
     char *text = temporary_read(path);
@@ -281,9 +271,8 @@ static void a_mark_creates_the_file_and_later_ones_use_its_columns(void **state)
     free(text);
 }
 
-static void a_mark_removes_a_truncated_last_line(void **state)
+FOLDER_TEST(a_mark_removes_a_truncated_last_line)
 {
-    (void)state;
     static const char *const cut[] = {"7,X,1", "7,X,0,17", "7,X,0,1745449610.75", "7,\"X\ny", "7"};
     const char *path = temporary("m.csv");
     for (size_t i = 0; i < sizeof cut / sizeof cut[0]; i++) {
@@ -303,9 +292,8 @@ static void a_mark_removes_a_truncated_last_line(void **state)
     free(kept);
 }
 
-static void a_mark_is_not_written_to_other_files(void **state)
+FOLDER_TEST(a_mark_is_not_written_to_other_files)
 {
-    (void)state;
     struct gput_error error;
     temporary_write(temporary("m.csv"), "some,table\n1,2\n");
     assert_int_equal(gput_sub_tracking_mark(temporary("m.csv"), 7, "X", GPUT_BLOCK_STOP, &error),
@@ -319,22 +307,4 @@ static void a_mark_is_not_written_to_other_files(void **state)
     assert_int_equal(temporary_count(), 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(rows_follow_in_the_order_of_the_files),
-        temporary_test(optional_columns_of_one_file_are_empty_for_others),
-        temporary_test(start_times_in_stops_are_kept),
-        temporary_test(formats_mix_when_requested),
-        temporary_test(errors_name_the_existing_or_wrong_file),
-        temporary_test(a_directory_is_combined_in_sorted_order),
-        temporary_test(only_directories_with_files_can_be_combined),
-        temporary_test(several_cores_write_the_same_bytes),
-        temporary_test(several_cores_find_the_same_error),
-        temporary_test(a_mark_creates_the_file_and_later_ones_use_its_columns),
-        temporary_test(a_mark_removes_a_truncated_last_line),
-        temporary_test(a_mark_is_not_written_to_other_files),
-    };
-    return cmocka_run_group_tests_name(
-        "files/marks/sub_tracking_combine", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

@@ -12,9 +12,8 @@ static int read_text(const char *text, struct content *content)
     return read_file(path, content);
 }
 
-static void csv_rows_come_with_both_forms_of_their_time(void **state)
+FOLDER_TEST(csv_rows_come_with_both_forms_of_their_time)
 {
-    (void)state;
     struct content content;
     assert_int_equal(read_text(HEADER "1723811,X,0,1745449609.7528222\n"
                                       "1723811,X,1,1745449613.5\n"
@@ -38,9 +37,8 @@ static void csv_rows_come_with_both_forms_of_their_time(void **state)
     forget(&content);
 }
 
-static void csv_columns_may_be_in_any_order_with_others(void **state)
+FOLDER_TEST(csv_columns_may_be_in_any_order_with_others)
 {
-    (void)state;
     struct content content;
     assert_int_equal(read_text("\xef\xbb\xbf"
                                "note, timestamp,position,\"code_block_name\",x,process_id\r\n"
@@ -54,9 +52,8 @@ static void csv_columns_may_be_in_any_order_with_others(void **state)
     forget(&content);
 }
 
-static void a_quote_within_a_name_is_part_of_it(void **state)
+FOLDER_TEST(a_quote_within_a_name_is_part_of_it)
 {
-    (void)state;
     struct content content;
     assert_int_equal(read_text(HEADER "1,5\" disk,0,1.5\n1,5\" disk,1,2.5\n", &content), GPUT_OK);
     assert_int_equal(content.count, 2);
@@ -64,9 +61,8 @@ static void a_quote_within_a_name_is_part_of_it(void **state)
     forget(&content);
 }
 
-static void csv_fields_may_all_be_quoted(void **state)
+FOLDER_TEST(csv_fields_may_all_be_quoted)
 {
-    (void)state;
     struct content content;
     assert_int_equal(
         read_text("process_id,code_block_name,position,timestamp,thread_id\n"
@@ -90,9 +86,8 @@ static void csv_fields_may_all_be_quoted(void **state)
     }
 }
 
-static void csv_reads_optional_exact_figures(void **state)
+FOLDER_TEST(csv_reads_optional_exact_figures)
 {
-    (void)state;
     struct content content;
     assert_int_equal(
         read_text(
@@ -107,9 +102,8 @@ static void csv_reads_optional_exact_figures(void **state)
     forget(&content);
 }
 
-static void a_truncated_last_line_is_skipped_with_a_warning(void **state)
+FOLDER_TEST(a_truncated_last_line_is_skipped_with_a_warning)
 {
-    (void)state;
     static const char *const torn[] = {"1", "1,", "1,X", "1,X,", "1,X,1", "1,X,1,", "1,\"X",
         "1,X,1,17454", "1,X,1,1745449609.8", "1,X,1,1745449610.75", "1,X,1,1745449610.75\r", NULL};
     for (unsigned i = 0; torn[i]; i++) {
@@ -124,9 +118,8 @@ static void a_truncated_last_line_is_skipped_with_a_warning(void **state)
     }
 }
 
-static void a_file_without_its_beginning_has_no_marks_yet(void **state)
+FOLDER_TEST(a_file_without_its_beginning_has_no_marks_yet)
 {
-    (void)state;
     static const char *const names[] = {"x.csv", "x.sqlite", "x.gputblocks"};
     struct content content;
     for (unsigned i = 0; i < 3; i++) {
@@ -141,9 +134,8 @@ static void a_file_without_its_beginning_has_no_marks_yet(void **state)
     forget(&content);
 }
 
-static void errors_in_a_csv_file_are_named(void **state)
+FOLDER_TEST(errors_in_a_csv_file_are_named)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *message;
@@ -169,9 +161,8 @@ static void errors_in_a_csv_file_are_named(void **state)
     }
 }
 
-static void csv_is_written_as_the_old_tool_writes_it(void **state)
+FOLDER_TEST(csv_is_written_as_the_old_tool_writes_it)
 {
-    (void)state;
     struct content written;
     fill_rows(&written);
     write_rows(temporary("x.csv"), 0, &written);
@@ -189,9 +180,8 @@ static void csv_is_written_as_the_old_tool_writes_it(void **state)
     assert_int_equal(status.st_mode & 0777, 0666 & ~mask);
 }
 
-static void a_double_with_more_digits_than_nanoseconds_is_kept(void **state)
+FOLDER_TEST(a_double_with_more_digits_than_nanoseconds_is_kept)
 {
-    (void)state;
     struct content content;
     assert_int_equal(read_text(HEADER "1,a,0,0.1234567890123\n", &content), GPUT_OK);
     assert_int_equal(content.rows[0].timestamp_ns, 123456789);
@@ -215,25 +205,22 @@ static void assert_salvaged(const char *lines, size_t kept, uint64_t left_out, c
     sub_tracking_names_destroy(names);
 }
 
-static void undamaged_rows_can_be_salvaged(void **state)
+FOLDER_TEST(undamaged_rows_can_be_salvaged)
 {
-    (void)state;
     assert_salvaged(HEADER "1,a,0,1.5\nx,a,1,2\n1,a,2,2\n1,a,1,2.5\n2,a", 2, 3,
         "line 3: its field 1 is not a process id. 3 rows were skipped, 2 were kept.");
 }
 
-static void a_damaged_quote_loses_only_its_line(void **state)
+FOLDER_TEST(a_damaged_quote_loses_only_its_line)
 {
-    (void)state;
     assert_salvaged(HEADER
         "1,a,0,1\n1,\"a,0,1\n1,a,1,2\n1,\"b\nc\",0,3\n1,\"b\nc\",1,4\n1,\"d,0,5\n"
         "1,a,1,6\n",
         5, 2, "line 3 has a quote that is not closed. 2 rows were skipped, 5 were kept.");
 }
 
-static void a_damaged_quote_is_no_truncated_line(void **state)
+FOLDER_TEST(a_damaged_quote_is_no_truncated_line)
 {
-    (void)state;
     static const char *const texts[] = {HEADER "1,a,0,1\n1,\"a,1,2\n1,b,0,3\n1,b,1,4\n",
         HEADER "1,a,0,1\n1,\"a,1,2\n1,b,0,3\n1,b,1"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -253,23 +240,4 @@ static void a_damaged_quote_is_no_truncated_line(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(csv_rows_come_with_both_forms_of_their_time),
-        temporary_test(csv_columns_may_be_in_any_order_with_others),
-        temporary_test(a_quote_within_a_name_is_part_of_it),
-        temporary_test(csv_fields_may_all_be_quoted),
-        temporary_test(csv_reads_optional_exact_figures),
-        temporary_test(a_truncated_last_line_is_skipped_with_a_warning),
-        temporary_test(a_file_without_its_beginning_has_no_marks_yet),
-        temporary_test(errors_in_a_csv_file_are_named),
-        temporary_test(csv_is_written_as_the_old_tool_writes_it),
-        temporary_test(a_double_with_more_digits_than_nanoseconds_is_kept),
-        temporary_test(undamaged_rows_can_be_salvaged),
-        temporary_test(a_damaged_quote_loses_only_its_line),
-        temporary_test(a_damaged_quote_is_no_truncated_line),
-    };
-    return cmocka_run_group_tests_name(
-        "files/marks/sub_tracking_csv", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

@@ -1,8 +1,7 @@
 #include "content.h"
 
-static void other_extensions_and_missing_files_are_refused(void **state)
+FOLDER_TEST(other_extensions_and_missing_files_are_refused)
 {
-    (void)state;
     struct content content;
     assert_int_equal(read_file("marks.txt", &content), GPUT_ERROR_INVALID);
     assert_string_equal(content.error.message, "Invalid file name: \"marks.txt\". Valid file "
@@ -17,9 +16,8 @@ static void other_extensions_and_missing_files_are_refused(void **state)
     }
 }
 
-static void lost_calls_are_no_rows_and_are_copied(void **state)
+FOLDER_TEST(lost_calls_are_no_rows_and_are_copied)
 {
-    (void)state;
     static const char *const names[] = {"x.csv", "x.sqlite", "x.gputblocks"};
     for (unsigned i = 0; i < 6; i++) {
         const struct sub_tracking_lost lost = {.calls = 12,
@@ -50,9 +48,8 @@ static void lost_calls_are_no_rows_and_are_copied(void **state)
     }
 }
 
-static void every_format_reads_back_what_it_wrote(void **state)
+FOLDER_TEST(every_format_reads_back_what_it_wrote)
 {
-    (void)state;
     static const char *const files[] = {"x.csv", "x.sqlite", "x.gputblocks"};
     for (unsigned i = 0; i < 3; i++) {
         struct content written;
@@ -81,9 +78,8 @@ static void every_format_reads_back_what_it_wrote(void **state)
     assert_int_equal(temporary_count(), 3);
 }
 
-static void an_abandoned_file_is_removed(void **state)
+FOLDER_TEST(an_abandoned_file_is_removed)
 {
-    (void)state;
     static const char *const files[] = {"x.csv", "x.sqlite", "x.gputblocks"};
     for (unsigned i = 0; i < 3; i++) {
         struct sub_tracking_writer *writer;
@@ -98,14 +94,4 @@ static void an_abandoned_file_is_removed(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(lost_calls_are_no_rows_and_are_copied),
-        temporary_test(other_extensions_and_missing_files_are_refused),
-        temporary_test(every_format_reads_back_what_it_wrote),
-        temporary_test(an_abandoned_file_is_removed),
-    };
-    return cmocka_run_group_tests_name(
-        "files/marks/sub_tracking_file", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

@@ -7,9 +7,8 @@ static bool parse(const char *name, struct sub_tracking_label *label)
     return sub_tracking_label_parse(name, strlen(name), label);
 }
 
-static void names_say_what_they_were_made_of(void **state)
+TEST(names_say_what_they_were_made_of)
 {
-    (void)state;
     struct sub_tracking_label label;
     char name[SUB_TRACKING_LABEL_SIZE];
     sub_tracking_label_rank(7, name);
@@ -32,9 +31,8 @@ static void names_say_what_they_were_made_of(void **state)
         assert_false(parse(others[i], &label));
 }
 
-static void the_latest_of_a_thread_counts(void **state)
+TEST(the_latest_of_a_thread_counts)
 {
-    (void)state;
     struct sub_tracking_labels labels = {0};
     char first[] = "first", second[] = "second", other[] = "other";
     const struct sub_tracking_label given[] = {{10, 12, -1, 200, second, NULL},
@@ -51,9 +49,8 @@ static void the_latest_of_a_thread_counts(void **state)
     sub_tracking_labels_finish(&labels);
 }
 
-static void a_category_is_one_of_its_domain(void **state)
+TEST(a_category_is_one_of_its_domain)
 {
-    (void)state;
     struct sub_tracking_labels labels = {0};
     const struct sub_tracking_label given[] = {{10, -2, -1, 1, NULL, "nvtx:train [load/s]"},
         {11, -2, -1, 2, NULL, "nvtx:train [load/s]"}, {10, -1, 3, 1, NULL, NULL}};
@@ -74,9 +71,8 @@ static void a_category_is_one_of_its_domain(void **state)
     sub_tracking_labels_finish(&labels);
 }
 
-static void every_format_keeps_them_apart_from_calls(void **state)
+FOLDER_TEST(every_format_keeps_them_apart_from_calls)
 {
-    (void)state;
     static const char *const files[] = {"x.csv", "x.sqlite", "x.gputblocks"};
     char loader[] = "loader, \"2\"";
     const struct sub_tracking_label given[] = {{10, 12, -1, 100, loader, NULL},
@@ -114,14 +110,4 @@ static void every_format_keeps_them_apart_from_calls(void **state)
     sub_tracking_labels_finish(&labels);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_say_what_they_were_made_of),
-        cmocka_unit_test(the_latest_of_a_thread_counts),
-        cmocka_unit_test(a_category_is_one_of_its_domain),
-        temporary_test(every_format_keeps_them_apart_from_calls),
-    };
-    return cmocka_run_group_tests_name(
-        "files/marks/sub_tracking_labels", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

@@ -2,9 +2,8 @@
 
 #include "files/marks/block_log.h"
 
-static void other_files_named_as_logs_are_refused(void **state)
+FOLDER_TEST(other_files_named_as_logs_are_refused)
 {
-    (void)state;
     struct content content;
     temporary_write(temporary("x.gputblocks"), "GPUTBLK");
     assert_int_equal(read_file(temporary("x.gputblocks"), &content), GPUT_ERROR_FORMAT);
@@ -22,9 +21,8 @@ static off_t next_cut(const struct str *file, off_t size)
     return size;
 }
 
-static void a_log_truncated_anywhere_has_the_rows_before(void **state)
+FOLDER_TEST(a_log_truncated_anywhere_has_the_rows_before)
 {
-    (void)state;
     struct content written;
     struct str file = {0};
     const char *path = temporary("x.gputblocks");
@@ -68,9 +66,8 @@ static uint32_t version_of(const char *path)
     return header.version;
 }
 
-static void only_figures_that_are_new_make_a_file_new(void **state)
+FOLDER_TEST(only_figures_that_are_new_make_a_file_new)
 {
-    (void)state;
     static const struct {
         unsigned columns;
         uint32_t version;
@@ -95,9 +92,8 @@ static void only_figures_that_are_new_make_a_file_new(void **state)
     }
 }
 
-static void a_file_of_a_later_version_is_refused_by_that(void **state)
+FOLDER_TEST(a_file_of_a_later_version_is_refused_by_that)
 {
-    (void)state;
     struct content content;
     struct str file = {0};
     const char *path = temporary("x.gputblocks");
@@ -117,14 +113,4 @@ static void a_file_of_a_later_version_is_refused_by_that(void **state)
     forget(&content);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(other_files_named_as_logs_are_refused),
-        temporary_test(a_log_truncated_anywhere_has_the_rows_before),
-        temporary_test(only_figures_that_are_new_make_a_file_new),
-        temporary_test(a_file_of_a_later_version_is_refused_by_that),
-    };
-    return cmocka_run_group_tests_name(
-        "files/marks/sub_tracking_log", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

@@ -4,9 +4,8 @@
 #include <pthread.h>
 #include <string.h>
 
-static void gives_each_name_one_number(void **state)
+TEST(gives_each_name_one_number)
 {
-    (void)state;
     struct sub_tracking_names *names = sub_tracking_names_create();
     for (int round = 0; round < 2; round++)
         for (uint32_t i = 0; i < 5000; i++) {
@@ -20,9 +19,8 @@ static void gives_each_name_one_number(void **state)
     sub_tracking_names_destroy(names);
 }
 
-static void distinguishes_names_by_length_and_ends_them_at_a_nul(void **state)
+TEST(distinguishes_names_by_length_and_ends_them_at_a_nul)
 {
-    (void)state;
     struct sub_tracking_names *names = sub_tracking_names_create();
     assert_int_equal(sub_tracking_names_add(names, "", 0), 0);
     assert_int_equal(sub_tracking_names_add(names, "abc", 2), 1);
@@ -45,9 +43,8 @@ static void *add_many(void *argument)
     return NULL;
 }
 
-static void threads_agree_on_the_numbers(void **state)
+TEST(threads_agree_on_the_numbers)
 {
-    (void)state;
     struct sub_tracking_names *names = sub_tracking_names_create();
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
@@ -61,12 +58,4 @@ static void threads_agree_on_the_numbers(void **state)
     sub_tracking_names_destroy(names);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_each_name_one_number),
-        cmocka_unit_test(distinguishes_names_by_length_and_ends_them_at_a_nul),
-        cmocka_unit_test(threads_agree_on_the_numbers),
-    };
-    return cmocka_run_group_tests_name("files/marks/sub_tracking_names", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

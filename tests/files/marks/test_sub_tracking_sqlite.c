@@ -12,9 +12,8 @@ static void make_database(const char *sql)
     sqlite3_close(database);
 }
 
-static void databases_of_the_old_tool_are_read(void **state)
+FOLDER_TEST(databases_of_the_old_tool_are_read)
 {
-    (void)state;
     make_database(
         "CREATE TABLE data (process_id BIGINT, code_block_name TEXT, position BIGINT, "
         "timestamp FLOAT);"
@@ -27,9 +26,8 @@ static void databases_of_the_old_tool_are_read(void **state)
     forget(&content);
 }
 
-static void errors_in_a_database_are_named(void **state)
+FOLDER_TEST(errors_in_a_database_are_named)
 {
-    (void)state;
     struct content content;
     make_database("CREATE TABLE other (a)");
     assert_int_equal(read_file(temporary("x.sqlite"), &content), GPUT_ERROR_FORMAT);
@@ -106,9 +104,8 @@ static size_t count_left_rows(const char *path)
     return count;
 }
 
-static void a_database_truncated_anywhere_says_so_and_has_what_is_left(void **state)
+FOLDER_TEST(a_database_truncated_anywhere_says_so_and_has_what_is_left)
 {
-    (void)state;
     struct stat status;
     const char *path = temporary("x.sqlite");
     size_t before = write_pages(path), count;
@@ -126,9 +123,8 @@ static void a_database_truncated_anywhere_says_so_and_has_what_is_left(void **st
 }
 
 /* As after a truncation while it was written: the program made the file as long as it was. */
-static void a_database_with_a_gap_has_the_rows_on_both_sides(void **state)
+FOLDER_TEST(a_database_with_a_gap_has_the_rows_on_both_sides)
 {
-    (void)state;
     const char *path = temporary("x.sqlite");
     size_t written = write_pages(path);
     FILE *file = fopen(path, "r+");
@@ -140,9 +136,8 @@ static void a_database_with_a_gap_has_the_rows_on_both_sides(void **state)
     assert_in_range(left, written * 2 / 3, written - 1);
 }
 
-static void rows_of_a_truncated_database_can_be_salvaged(void **state)
+FOLDER_TEST(rows_of_a_truncated_database_can_be_salvaged)
 {
-    (void)state;
     struct sub_tracking_names *names = sub_tracking_names_create();
     struct stat status;
     const char *path = temporary("x.sqlite");
@@ -158,9 +153,8 @@ static void rows_of_a_truncated_database_can_be_salvaged(void **state)
     sub_tracking_names_destroy(names);
 }
 
-static void a_database_without_commits_has_no_marks(void **state)
+FOLDER_TEST(a_database_without_commits_has_no_marks)
 {
-    (void)state;
     struct content content;
     sqlite3 *database;
     assert_int_equal(sqlite_file_open_shared(temporary("log.sqlite"), &database, NULL), GPUT_OK);
@@ -173,16 +167,4 @@ static void a_database_without_commits_has_no_marks(void **state)
     forget(&content);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(a_database_without_commits_has_no_marks),
-        temporary_test(databases_of_the_old_tool_are_read),
-        temporary_test(errors_in_a_database_are_named),
-        temporary_test(a_database_truncated_anywhere_says_so_and_has_what_is_left),
-        temporary_test(a_database_with_a_gap_has_the_rows_on_both_sides),
-        temporary_test(rows_of_a_truncated_database_can_be_salvaged),
-    };
-    return cmocka_run_group_tests_name(
-        "files/marks/sub_tracking_sqlite", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

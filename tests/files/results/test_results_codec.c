@@ -82,9 +82,8 @@ static void repair_checksum(struct str *copy)
     memcpy(copy->data + AT_CHECKSUM, &sum, sizeof sum);
 }
 
-static void every_column_is_read_back(void **state)
+TEST(every_column_is_read_back)
 {
-    (void)state;
     struct gput_results results, read = {0};
     struct str copy = {0};
     make_results(&results);
@@ -98,9 +97,8 @@ static void every_column_is_read_back(void **state)
     str_finish(&copy);
 }
 
-static void a_later_copy_is_preferred(void **state)
+TEST(a_later_copy_is_preferred)
 {
-    (void)state;
     struct gput_results results, read = {0};
     struct str bytes = {0};
     make_results(&results);
@@ -117,9 +115,8 @@ static void a_later_copy_is_preferred(void **state)
 }
 
 /* As a later version writes it: fields, and a list, that this one does not know. */
-static void unknown_fields_are_skipped(void **state)
+TEST(unknown_fields_are_skipped)
 {
-    (void)state;
     static const char unknown[] = "d\003newVALUE678"
                                   "t\003new\002\000xy"
                                   "L\004newsd\003newVALUE678";
@@ -138,9 +135,8 @@ static void unknown_fields_are_skipped(void **state)
     str_finish(&copy);
 }
 
-static void another_form_names_its_version(void **state)
+TEST(another_form_names_its_version)
 {
-    (void)state;
     struct gput_results results = {0};
     struct str bytes = {0};
     results_encode(&results, 1, &bytes);
@@ -165,9 +161,8 @@ static void render_in_every_format(const struct gput_results *results)
     }
 }
 
-static void any_changed_byte_is_damage(void **state)
+TEST(any_changed_byte_is_damage)
 {
-    (void)state;
     struct gput_results results, read = {0};
     struct str copy = {0};
     make_results(&results);
@@ -186,9 +181,8 @@ static void any_changed_byte_is_damage(void **state)
 }
 
 /* With a right checksum, which anybody can compute. */
-static void what_is_accepted_can_be_rendered(void **state)
+TEST(what_is_accepted_can_be_rendered)
 {
-    (void)state;
     static const unsigned char bytes[] = {0, 1, 0x41, 0x7f, 0xff};
     struct gput_results results, read = {0};
     struct str copy = {0};
@@ -207,15 +201,4 @@ static void what_is_accepted_can_be_rendered(void **state)
     str_finish(&copy);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_column_is_read_back),
-        cmocka_unit_test(a_later_copy_is_preferred),
-        cmocka_unit_test(unknown_fields_are_skipped),
-        cmocka_unit_test(another_form_names_its_version),
-        cmocka_unit_test(any_changed_byte_is_damage),
-        cmocka_unit_test(what_is_accepted_can_be_rendered),
-    };
-    return cmocka_run_group_tests_name("files/results/results_codec", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -54,9 +54,8 @@ static void assert_elapsed(const char *path, double elapsed_seconds)
     assert_true(results.elapsed_seconds == elapsed_seconds);
 }
 
-static void the_latest_results_are_read_back(void **state)
+FOLDER_TEST(the_latest_results_are_read_back)
 {
-    (void)state;
     const char *path = temporary("kept");
     struct results_file *file = create(path);
     for (int i = 1; i <= 5; i++) {
@@ -72,9 +71,8 @@ static void the_latest_results_are_read_back(void **state)
     assert_elapsed(path, 5);
 }
 
-static void a_regular_end_removes_the_file(void **state)
+FOLDER_TEST(a_regular_end_removes_the_file)
 {
-    (void)state;
     struct results_file *file = create(temporary("kept"));
     update(file, 1);
     assert_int_equal(temporary_count(), 1);
@@ -85,9 +83,8 @@ static void a_regular_end_removes_the_file(void **state)
     results_file_write(NULL, NULL);
 }
 
-static void without_a_path_it_is_hidden_in_the_working_directory(void **state)
+FOLDER_TEST(without_a_path_it_is_hidden_in_the_working_directory)
 {
-    (void)state;
     char *before = getcwd(NULL, 0);
     assert_int_equal(chdir(temporary_folder), 0);
     struct results_file *file = create(NULL);
@@ -110,9 +107,8 @@ static void without_a_path_it_is_hidden_in_the_working_directory(void **state)
     assert_int_equal(temporary_count(), 0);
 }
 
-static void tracking_goes_on_without_a_hidden_file(void **state)
+FOLDER_TEST(tracking_goes_on_without_a_hidden_file)
 {
-    (void)state;
     char *before = getcwd(NULL, 0);
     struct results_file *file;
     assert_int_equal(chdir("/proc"), 0); /* files cannot be created there, not even by root */
@@ -128,9 +124,8 @@ static void tracking_goes_on_without_a_hidden_file(void **state)
     assert_non_null(strstr(error.message, "none/x"));
 }
 
-static void other_files_are_never_replaced(void **state)
+FOLDER_TEST(other_files_are_never_replaced)
 {
-    (void)state;
     const char *path = temporary("thesis.tex");
     temporary_write(path, "\\documentclass{article}");
     struct results_file *file;
@@ -160,9 +155,8 @@ static size_t disk_bytes(const char *path)
     return (size_t)status.st_blocks * 512;
 }
 
-static void any_number_of_gpus_is_kept(void **state)
+FOLDER_TEST(any_number_of_gpus_is_kept)
 {
-    (void)state;
     enum { GPUS = 300 };
     const char *path = temporary("kept");
     struct gput_results *loaded, results = make_results(1);
@@ -194,9 +188,8 @@ static void damage(const char *path, off_t at, size_t length)
     close(fd);
 }
 
-static void dying_during_a_write_leaves_the_previous_results(void **state)
+FOLDER_TEST(dying_during_a_write_leaves_the_previous_results)
 {
-    (void)state;
     const char *path = temporary("kept");
     struct results_file *file = create(path);
     update(file, 1);
@@ -213,9 +206,8 @@ static void dying_during_a_write_leaves_the_previous_results(void **state)
     assert_int_equal(results_load_by_value(path, &results, NULL), GPUT_ERROR_FORMAT);
 }
 
-static void other_files_are_refused(void **state)
+FOLDER_TEST(other_files_are_refused)
 {
-    (void)state;
     struct gput_results results;
     struct gput_error error = {0};
     assert_int_equal(
@@ -231,18 +223,4 @@ static void other_files_are_refused(void **state)
     assert_non_null(strstr(error.message, "another version"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(the_latest_results_are_read_back),
-        temporary_test(a_regular_end_removes_the_file),
-        temporary_test(without_a_path_it_is_hidden_in_the_working_directory),
-        temporary_test(tracking_goes_on_without_a_hidden_file),
-        temporary_test(other_files_are_never_replaced),
-        temporary_test(any_number_of_gpus_is_kept),
-        temporary_test(dying_during_a_write_leaves_the_previous_results),
-        temporary_test(other_files_are_refused),
-    };
-    return cmocka_run_group_tests_name(
-        "files/results/results_file", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

@@ -18,9 +18,8 @@ static int read_text(const char *text, struct gput_results *results, enum result
     return results_read(path, results, form, error);
 }
 
-static void both_forms_are_read(void **state)
+FOLDER_TEST(both_forms_are_read)
 {
-    (void)state;
     struct gput_results results, kept = {.elapsed_seconds = 7};
     enum results_form form;
     struct str copy = {0};
@@ -41,9 +40,8 @@ static void both_forms_are_read(void **state)
 }
 
 /* A value of a document takes 100 bytes: of a trace of 10 MB that would be 200 MB. */
-static void a_large_document_of_others_is_refused_before_it_is_read(void **state)
+FOLDER_TEST(a_large_document_of_others_is_refused_before_it_is_read)
 {
-    (void)state;
     struct gput_results results = {0};
     enum results_form form;
     struct gput_error error = {0};
@@ -65,9 +63,8 @@ static void a_large_document_of_others_is_refused_before_it_is_read(void **state
     str_finish(&text);
 }
 
-static void files_of_other_kinds_and_damaged_ones_differ(void **state)
+FOLDER_TEST(files_of_other_kinds_and_damaged_ones_differ)
 {
-    (void)state;
     static const struct {
         const char *text, *said;
         int code;
@@ -92,12 +89,4 @@ static void files_of_other_kinds_and_damaged_ones_differ(void **state)
     assert_int_equal(results_read(temporary("none"), &results, NULL, NULL), GPUT_ERROR_NOT_FOUND);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(both_forms_are_read),
-        temporary_test(a_large_document_of_others_is_refused_before_it_is_read),
-        temporary_test(files_of_other_kinds_and_damaged_ones_differ),
-    };
-    return cmocka_run_group_tests(tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

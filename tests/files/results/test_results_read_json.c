@@ -80,9 +80,8 @@ static int read_text(const char *text, struct gput_results *results, struct gput
     return read_padded(text, strlen(text), false, results, error);
 }
 
-static void a_report_is_the_same_when_it_was_read(void **state)
+TEST(a_report_is_the_same_when_it_was_read)
 {
-    (void)state;
     struct gput_results results, read;
     fill(&results);
     char *written = json_of(&results);
@@ -95,9 +94,8 @@ static void a_report_is_the_same_when_it_was_read(void **state)
     results_finish(&read);
 }
 
-static void the_identity_is_known_from_the_beginning_of_a_report(void **state)
+TEST(the_identity_is_known_from_the_beginning_of_a_report)
 {
-    (void)state;
     struct gput_results results, read;
     fill(&results);
     strcpy(results.identity.host, "n1");
@@ -116,9 +114,8 @@ static void the_identity_is_known_from_the_beginning_of_a_report(void **state)
     results_finish(&results);
 }
 
-static void what_is_not_there_is_not_known(void **state)
+TEST(what_is_not_there_is_not_known)
 {
-    (void)state;
     static const char text[] = "{\"max_ram\": {\"unit\": \"gigabytes\", \"system\": null, "
                                "\"main\": {\"total_rss\": NaN, \"private_rss\": \"3\"}}, "
                                "\"compute_time\": {\"unit\": \"hours\", \"time\": 0.5}}";
@@ -131,9 +128,8 @@ static void what_is_not_there_is_not_known(void **state)
     assert_true(isnan(read.static_data.allowed_ram_bytes));
 }
 
-static void texts_have_their_escapes_resolved(void **state)
+TEST(texts_have_their_escapes_resolved)
 {
-    (void)state;
     static const char text[] = "{\"identity\": {\"host\": \"a\\u00e4\\n\", \"user\": \"\xff\"}, "
                                "\"max_ram\": {\"unit\": \"bytes\"}, "
                                "\"compute_time\": {\"unit\": \"hours\"}}";
@@ -143,9 +139,8 @@ static void texts_have_their_escapes_resolved(void **state)
     assert_string_equal(read.identity.user, "\xef\xbf\xbd");
 }
 
-static void other_documents_are_none(void **state)
+TEST(other_documents_are_none)
 {
-    (void)state;
     static const struct {
         const char *text;
         int code;
@@ -166,9 +161,8 @@ static void other_documents_are_none(void **state)
     }
 }
 
-static void a_report_with_more_sources_than_there_are_is_invalid(void **state)
+TEST(a_report_with_more_sources_than_there_are_is_invalid)
 {
-    (void)state;
     struct str text = {0};
     str_append(&text,
         "{\"max_ram\": {\"unit\": \"bytes\"}, \"compute_time\": {\"unit\": \"hours\"}, "
@@ -184,15 +178,4 @@ static void a_report_with_more_sources_than_there_are_is_invalid(void **state)
     results_finish(&read);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_report_is_the_same_when_it_was_read),
-        cmocka_unit_test(the_identity_is_known_from_the_beginning_of_a_report),
-        cmocka_unit_test(what_is_not_there_is_not_known),
-        cmocka_unit_test(texts_have_their_escapes_resolved),
-        cmocka_unit_test(other_documents_are_none),
-        cmocka_unit_test(a_report_with_more_sources_than_there_are_is_invalid),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

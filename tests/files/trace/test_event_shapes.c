@@ -72,9 +72,8 @@ static struct event_shapes *all_learnt(void)
     return shapes;
 }
 
-static void knows_the_shapes_it_has_learnt(void **state)
+TEST(knows_the_shapes_it_has_learnt)
 {
-    (void)state;
     struct event_shapes *shapes = all_learnt();
     for (size_t i = 0; i < TEXT_COUNT; i++) {
         char *copy = padded_copy(texts[i], strlen(texts[i]));
@@ -84,9 +83,8 @@ static void knows_the_shapes_it_has_learnt(void **state)
     event_shapes_destroy(shapes);
 }
 
-static void knows_none_before(void **state)
+TEST(knows_none_before)
 {
-    (void)state;
     struct event_shapes *shapes = event_shapes_create();
     char *copy = padded_copy(texts[0], strlen(texts[0]));
     assert_false(assert_agrees(shapes, copy, strlen(texts[0])));
@@ -95,9 +93,8 @@ static void knows_none_before(void **state)
     event_shapes_destroy(shapes);
 }
 
-static void knows_an_event_of_other_values(void **state)
+TEST(knows_an_event_of_other_values)
 {
-    (void)state;
     static const char other[] =
         "{\"ph\": 17, \"id\": \"\", \"pid\": -0.5e-3, \"tid\": null, \"ts\": "
         "123456789012345678901234567890.5, \"cat\": \"\\\"\\u00e9\xc3\xa9\"}";
@@ -108,9 +105,8 @@ static void knows_an_event_of_other_values(void **state)
     event_shapes_destroy(shapes);
 }
 
-static void gives_nothing_of_an_event_that_is_cut(void **state)
+TEST(gives_nothing_of_an_event_that_is_cut)
 {
-    (void)state;
     struct event_shapes *shapes = all_learnt();
     for (size_t i = 0; i < TEXT_COUNT; i++)
         for (size_t length = 0; length < strlen(texts[i]); length++) {
@@ -121,9 +117,8 @@ static void gives_nothing_of_an_event_that_is_cut(void **state)
     event_shapes_destroy(shapes);
 }
 
-static void agrees_with_the_careful_scan_when_any_byte_is_changed(void **state)
+TEST(agrees_with_the_careful_scan_when_any_byte_is_changed)
 {
-    (void)state;
     static const char bytes[] = "\"\\{}[],:0159.-+eEntN \n\x01\x80";
     struct event_shapes *shapes = all_learnt();
     for (size_t i = 0; i < TEXT_COUNT; i++) {
@@ -140,9 +135,8 @@ static void agrees_with_the_careful_scan_when_any_byte_is_changed(void **state)
     event_shapes_destroy(shapes);
 }
 
-static void goes_on_learning_when_it_is_full(void **state)
+TEST(goes_on_learning_when_it_is_full)
 {
-    (void)state;
     struct event_shapes *shapes = event_shapes_create();
     for (int i = 0; i < 20000; i++) {
         char text[200];
@@ -158,15 +152,4 @@ static void goes_on_learning_when_it_is_full(void **state)
     event_shapes_destroy(shapes);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_the_shapes_it_has_learnt),
-        cmocka_unit_test(knows_none_before),
-        cmocka_unit_test(knows_an_event_of_other_values),
-        cmocka_unit_test(gives_nothing_of_an_event_that_is_cut),
-        cmocka_unit_test(agrees_with_the_careful_scan_when_any_byte_is_changed),
-        cmocka_unit_test(goes_on_learning_when_it_is_full),
-    };
-    return cmocka_run_group_tests_name("files/trace/event_shapes", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -54,9 +54,8 @@ static struct outcome read_all(const void *bytes, size_t length)
     return outcome;
 }
 
-static void reads_the_array_form(void **state)
+TEST(reads_the_array_form)
 {
-    (void)state;
     struct outcome outcome = read_all(array_form, strlen(array_form));
     assert_int_equal(outcome.events, 3);
     assert_int_equal(outcome.starts_ns, 5500);
@@ -64,9 +63,8 @@ static void reads_the_array_form(void **state)
     assert_string_equal(outcome.warning, "");
 }
 
-static void reads_the_object_form_with_its_header(void **state)
+TEST(reads_the_object_form_with_its_header)
 {
-    (void)state;
     struct outcome outcome = read_all(object_form, strlen(object_form));
     assert_int_equal(outcome.events, 1);
     assert_int_equal(outcome.starts_ns, 12345);
@@ -88,9 +86,8 @@ static uint64_t whole_events(const char *text, size_t length)
     return count;
 }
 
-static void keeps_every_whole_event_before_a_cut(void **state)
+TEST(keeps_every_whole_event_before_a_cut)
 {
-    (void)state;
     const char *const texts[] = {array_form, object_form};
     for (size_t i = 0; i < 2; i++) {
         for (size_t length = 0; length + 3 < strlen(texts[i]); length++) {
@@ -103,9 +100,8 @@ static void keeps_every_whole_event_before_a_cut(void **state)
     }
 }
 
-static void skips_damage_and_counts_it(void **state)
+TEST(skips_damage_and_counts_it)
 {
-    (void)state;
     static const char damaged[] =
         "[{\"ph\": \"X\", \"ts\": 1},\n"
         "{\"ph\": \"X\", \"ts\": oops, \"args\": {\"a\": 1}},\n"
@@ -119,9 +115,8 @@ static void skips_damage_and_counts_it(void **state)
     assert_string_equal(outcome.warning, "t.json: 3 damaged places were skipped");
 }
 
-static void a_backslash_that_escapes_nothing_is_no_damage(void **state)
+TEST(a_backslash_that_escapes_nothing_is_no_damage)
 {
-    (void)state;
     static const char text[] =
         "{\"traceName\": \"C:\\Users\\t\", \"distributedInfo\": {\"rank\": 2},\n"
         "\"traceEvents\": [{\"ph\": \"X\", \"ts\": 1},\n"
@@ -137,9 +132,8 @@ static void a_backslash_that_escapes_nothing_is_no_damage(void **state)
         outcome.warning, "t.json: 2 places were read with backslashes that escape nothing");
 }
 
-static void a_header_that_is_damaged_costs_no_events(void **state)
+TEST(a_header_that_is_damaged_costs_no_events)
 {
-    (void)state;
     static const char text[] =
         "{\"a\": oops, \"b\": 1, \"traceEvents\": [{\"ph\": \"X\", \"ts\": 1}], \"c\": oops}";
     struct outcome outcome = read_all(text, strlen(text));
@@ -147,9 +141,8 @@ static void a_header_that_is_damaged_costs_no_events(void **state)
     assert_string_equal(outcome.warning, "t.json: 2 damaged places were skipped");
 }
 
-static void counts_what_follows_the_trace(void **state)
+TEST(counts_what_follows_the_trace)
 {
-    (void)state;
     static const char *const texts[] = {"[{\"ph\": \"X\", \"ts\": 1}]\n [{}]\n",
         "{\"traceEvents\": [], \"a\": 1}\n [{}]\n", "{\"traceEvents\": [] }\n [{}]\n",
         "[{\"ph\": \"X\", \"ts\": 1}]\n \n"};
@@ -161,9 +154,8 @@ static void counts_what_follows_the_trace(void **state)
     }
 }
 
-static void says_what_is_no_trace(void **state)
+TEST(says_what_is_no_trace)
 {
-    (void)state;
     assert_non_null(strstr(read_all("hello", 5).warning, "is not a trace"));
     assert_non_null(strstr(read_all("{\"a\": 1}", 8).warning, "no \"traceEvents\""));
     assert_non_null(strstr(read_all("", 0).warning, "ends too early"));
@@ -185,9 +177,8 @@ static size_t pack(const char *text, size_t length, unsigned char *packed, size_
 }
 
 /* What is unpacked arrives member by member, so that each cut is where a window ends once. */
-static void reads_gzip_of_several_members_cut_anywhere(void **state)
+TEST(reads_gzip_of_several_members_cut_anywhere)
 {
-    (void)state;
     unsigned char packed[4096];
     for (size_t cut = 0; cut <= strlen(object_form); cut++) {
         size_t first = pack(object_form, cut, packed, sizeof packed);
@@ -201,9 +192,8 @@ static void reads_gzip_of_several_members_cut_anywhere(void **state)
     }
 }
 
-static void uses_what_can_be_unpacked_of_broken_gzip(void **state)
+TEST(uses_what_can_be_unpacked_of_broken_gzip)
 {
-    (void)state;
     unsigned char packed[4096];
     size_t length = pack(array_form, strlen(array_form), packed, sizeof packed);
     struct outcome outcome = read_all(packed, length - 4); /* the check sum is cut */
@@ -215,9 +205,8 @@ static void uses_what_can_be_unpacked_of_broken_gzip(void **state)
     assert_non_null(strstr(outcome.warning, "the packed data is damaged"));
 }
 
-static void reads_events_larger_than_its_window(void **state)
+TEST(reads_events_larger_than_its_window)
 {
-    (void)state;
     struct str text = {0};
     str_append(&text, "[{\"ph\": \"X\", \"ts\": 1, \"name\": \"");
     str_append_repeated(&text, 'x', 3000000);
@@ -232,9 +221,8 @@ static void reads_events_larger_than_its_window(void **state)
     str_finish(&text);
 }
 
-static void reads_no_further_in_what_is_no_trace(void **state)
+TEST(reads_no_further_in_what_is_no_trace)
 {
-    (void)state;
     struct event_stream *stream;
     struct trace_event event;
     bool there;
@@ -339,9 +327,8 @@ static uint64_t compare_cores(const struct str *text, bool is_packed)
     return one.events;
 }
 
-static void several_threads_find_what_one_does(void **state)
+TEST(several_threads_find_what_one_does)
 {
-    (void)state;
     struct str text = {0};
     for (uint32_t seed = 1; seed <= 3; seed++) {
         make_trace(&text, seed, false);
@@ -354,22 +341,4 @@ static void several_threads_find_what_one_does(void **state)
     str_finish(&text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_the_array_form),
-        cmocka_unit_test(reads_the_object_form_with_its_header),
-        cmocka_unit_test(keeps_every_whole_event_before_a_cut),
-        cmocka_unit_test(skips_damage_and_counts_it),
-        cmocka_unit_test(a_backslash_that_escapes_nothing_is_no_damage),
-        cmocka_unit_test(a_header_that_is_damaged_costs_no_events),
-        cmocka_unit_test(counts_what_follows_the_trace),
-        cmocka_unit_test(says_what_is_no_trace),
-        cmocka_unit_test(reads_no_further_in_what_is_no_trace),
-        cmocka_unit_test(reads_gzip_of_several_members_cut_anywhere),
-        cmocka_unit_test(uses_what_can_be_unpacked_of_broken_gzip),
-        cmocka_unit_test(reads_events_larger_than_its_window),
-        cmocka_unit_test(several_threads_find_what_one_does),
-    };
-    return cmocka_run_group_tests_name("files/trace/event_stream", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -36,9 +36,8 @@ static struct seen read_text(const char *text, struct read_report *report)
     return seen;
 }
 
-static void gives_complete_events_with_phase_and_base(void **state)
+TEST(gives_complete_events_with_phase_and_base)
 {
-    (void)state;
     struct read_report report;
     struct seen seen =
         read_text("[{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":0,"
@@ -54,9 +53,8 @@ static void gives_complete_events_with_phase_and_base(void **state)
     assert_int_equal(report.unusable, 0);
 }
 
-static void believes_the_arguments_first(void **state)
+TEST(believes_the_arguments_first)
 {
-    (void)state;
     struct read_report report;
     struct seen seen =
         read_text("[{\"name\":\"a\",\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":0,"
@@ -73,9 +71,8 @@ static void believes_the_arguments_first(void **state)
     assert_int_equal(seen.tid, framework_thread_number("node-1", "process 1"));
 }
 
-static void pairs_begin_and_end_by_process_and_thread(void **state)
+TEST(pairs_begin_and_end_by_process_and_thread)
 {
-    (void)state;
     struct read_report report;
     struct seen seen = read_text("[{\"name\":\"a\",\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1},"
                                  "{\"name\":\"b\",\"ph\":\"B\",\"pid\":1,\"tid\":2,\"ts\":2},"
@@ -93,9 +90,8 @@ static void pairs_begin_and_end_by_process_and_thread(void **state)
     assert_int_equal(report.unusable, 2); /* an end without a begin, a begin without an end */
 }
 
-static void leaves_out_and_counts_what_lacks_something(void **state)
+TEST(leaves_out_and_counts_what_lacks_something)
 {
-    (void)state;
     struct read_report report;
     struct seen seen = read_text("[{\"name\":\"no ts\",\"ph\":\"X\",\"pid\":1,\"dur\":1},"
                                  "{\"name\":\"no dur\",\"ph\":\"X\",\"pid\":1,\"ts\":1},"
@@ -109,23 +105,12 @@ static void leaves_out_and_counts_what_lacks_something(void **state)
     assert_int_equal(report.events, 6);
 }
 
-static void numbers_threads_the_same_in_every_run(void **state)
+TEST(numbers_threads_the_same_in_every_run)
 {
-    (void)state;
     int64_t number = framework_thread_number("node", "Step");
     assert_int_equal(number, framework_thread_number("node", "Step"));
     assert_int_not_equal(number, framework_thread_number("node", "Forward"));
     assert_in_range(number, 0, INT32_MAX);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_complete_events_with_phase_and_base),
-        cmocka_unit_test(believes_the_arguments_first),
-        cmocka_unit_test(pairs_begin_and_end_by_process_and_thread),
-        cmocka_unit_test(leaves_out_and_counts_what_lacks_something),
-        cmocka_unit_test(numbers_threads_the_same_in_every_run),
-    };
-    return cmocka_run_group_tests_name("files/trace/framework_events", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -25,9 +25,8 @@ static enum json_status repair_and_scan(
     return status;
 }
 
-static void escapes_backslashes_that_escape_nothing(void **state)
+TEST(escapes_backslashes_that_escape_nothing)
 {
-    (void)state;
     static const char value[] = "{\"name\": \"C:\\Users\\q \\\" \\u00e9 \\u12\", \"ph\": \"X\"}";
     char text[sizeof value + 16];
     struct str copy = {0};
@@ -43,9 +42,8 @@ static void escapes_backslashes_that_escape_nothing(void **state)
     str_finish(&copy);
 }
 
-static void a_value_may_be_longer_than_what_is_copied_at_first(void **state)
+TEST(a_value_may_be_longer_than_what_is_copied_at_first)
 {
-    (void)state;
     static char text[(1 << 20) + 100000];
     struct str copy = {0};
     struct trace_event event;
@@ -61,9 +59,8 @@ static void a_value_may_be_longer_than_what_is_copied_at_first(void **state)
     str_finish(&copy);
 }
 
-static void other_damage_stays(void **state)
+TEST(other_damage_stays)
 {
-    (void)state;
     struct str copy = {0};
     struct trace_event event;
     size_t length;
@@ -73,12 +70,4 @@ static void other_damage_stays(void **state)
     str_finish(&copy);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(escapes_backslashes_that_escape_nothing),
-        cmocka_unit_test(a_value_may_be_longer_than_what_is_copied_at_first),
-        cmocka_unit_test(other_damage_stays),
-    };
-    return cmocka_run_group_tests_name("files/trace/json_repair", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

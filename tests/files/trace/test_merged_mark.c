@@ -50,9 +50,8 @@ static void assert_reads_what_was_written(
     str_finish(&read);
 }
 
-static void reads_what_was_written(void **state)
+TEST(reads_what_was_written)
 {
-    (void)state;
     assert_reads_what_was_written(0, "rank0.json", 0, 4);
     assert_reads_what_was_written(7, "a \"b\" \xc3\xa9.json", -1, -1);
     assert_reads_what_was_written(-1, NULL, -1, -1);
@@ -60,9 +59,8 @@ static void reads_what_was_written(void **state)
     assert_false(read_mark(process_name(""), &mark));
 }
 
-static void passes_over_what_is_no_mark_of_ours(void **state)
+TEST(passes_over_what_is_no_mark_of_ours)
 {
-    (void)state;
     struct merged_mark mark;
     assert_false(read_mark(process_name(", \"merged_by\": \"other\""), &mark));
     assert_false(read_mark(process_name(", \"merged_by\": 1"), &mark));
@@ -78,9 +76,8 @@ static void passes_over_what_is_no_mark_of_ours(void **state)
     assert_false(read_mark(process_name(""), &mark));
 }
 
-static void reads_the_beginning_of_a_file(void **state)
+TEST(reads_the_beginning_of_a_file)
 {
-    (void)state;
     char path[] = "/tmp/merged-mark-XXXXXX";
     close(mkstemp(path));
     const char *merged = process_name(", \"merged_by\": \"gpu-tracker\"");
@@ -96,12 +93,4 @@ static void reads_the_beginning_of_a_file(void **state)
     assert_false(merged_mark_is_in("/tmp"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_what_was_written),
-        cmocka_unit_test(passes_over_what_is_no_mark_of_ours),
-        cmocka_unit_test(reads_the_beginning_of_a_file),
-    };
-    return cmocka_run_group_tests_name("files/trace/merged_mark", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -94,7 +94,7 @@ static void assert_event(struct fixture *fixture, int number)
         text + fixture->starts[number + 1] - fixture->starts[number] - 4, "\":1}", 4);
 }
 
-static void fetches_in_any_order(void **state)
+TEST_WITH(fetches_in_any_order, set_up, tear_down)
 {
     for (int i = 0; i < EVENTS; i++)
         assert_event(*state, i);
@@ -125,13 +125,13 @@ static uint64_t bytes_read(void)
 }
 
 /* As many places at which reading goes on as small stretches fit into memory, and more. */
-static void fetches_from_many_places_in_turn(void **state)
+TEST_WITH(fetches_from_many_places_in_turn, set_up, tear_down)
 {
     fetches_in_turn(*state, 100);
     fetches_in_turn(*state, 5000);
 }
 
-static void reads_what_is_fetched_in_turn_about_once(void **state)
+TEST_WITH(reads_what_is_fetched_in_turn_about_once, set_up_even, tear_down)
 {
     struct fixture *fixture = *state;
     uint64_t before = bytes_read();
@@ -141,7 +141,7 @@ static void reads_what_is_fetched_in_turn_about_once(void **state)
     assert_in_range(bytes_read() - before, 1, 2 * fixture->starts[EVENTS]);
 }
 
-static void reads_little_where_the_order_is_random(void **state)
+TEST_WITH(reads_little_where_the_order_is_random, set_up_even, tear_down)
 {
     struct fixture *fixture = *state;
     uint64_t before = bytes_read();
@@ -152,7 +152,7 @@ static void reads_little_where_the_order_is_random(void **state)
     assert_in_range(bytes_read() - before, 1, EVENTS * UINT64_C(4096));
 }
 
-static void says_so_when_the_file_was_cut(void **state)
+TEST_WITH(says_so_when_the_file_was_cut, set_up, tear_down)
 {
     struct fixture *fixture = *state;
     struct gput_error error;
@@ -164,7 +164,7 @@ static void says_so_when_the_file_was_cut(void **state)
     assert_non_null(strstr(error.message, "was changed while it was read"));
 }
 
-static void says_so_when_another_text_stands_there(void **state)
+TEST_WITH(says_so_when_another_text_stands_there, set_up, tear_down)
 {
     struct fixture *fixture = *state;
     struct gput_error error;
@@ -177,7 +177,7 @@ static void says_so_when_another_text_stands_there(void **state)
     assert_non_null(strstr(error.message, fixture->path));
 }
 
-static void takes_plain_files_only(void **state)
+TEST_WITH(takes_plain_files_only, set_up, tear_down)
 {
     struct fixture *fixture = *state;
     int ends[2];
@@ -188,18 +188,4 @@ static void takes_plain_files_only(void **state)
     close(ends[1]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(fetches_in_any_order, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(fetches_from_many_places_in_turn, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            reads_what_is_fetched_in_turn_about_once, set_up_even, tear_down),
-        cmocka_unit_test_setup_teardown(
-            reads_little_where_the_order_is_random, set_up_even, tear_down),
-        cmocka_unit_test_setup_teardown(says_so_when_the_file_was_cut, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(says_so_when_another_text_stands_there, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(takes_plain_files_only, set_up, tear_down),
-    };
-    return cmocka_run_group_tests_name("files/trace/source_texts", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -48,9 +48,8 @@ static const char two[] =
     "{\"Type\": \"memory\", \"Dimension\": \"\", \"Value\": 2, \"NodeId\": \"algo-1\", "
     "\"Timestamp\": 1591160700}\n";
 
-static void reads_readings(void **state)
+TEST(reads_readings)
 {
-    (void)state;
     struct read_report report;
     struct seen seen = read_text(two, strlen(two), &report);
     assert_int_equal(seen.count, 2);
@@ -64,9 +63,8 @@ static void reads_readings(void **state)
     assert_int_equal(report.truncated, 0);
 }
 
-static void keeps_whole_lines_before_a_cut(void **state)
+TEST(keeps_whole_lines_before_a_cut)
 {
-    (void)state;
     size_t first = strcspn(two, "\n");
     for (size_t length = 1; length < strlen(two) - 1; length++) {
         struct read_report report;
@@ -78,9 +76,8 @@ static void keeps_whole_lines_before_a_cut(void **state)
     }
 }
 
-static void skips_and_counts_bad_lines(void **state)
+TEST(skips_and_counts_bad_lines)
 {
-    (void)state;
     static const char text[] = "\n"
                                "{\"Type\":\"cpu\",\"Value\":1,\"Timestamp\":1}\n"
                                "garbage\n"
@@ -101,12 +98,4 @@ static void skips_and_counts_bad_lines(void **state)
         "s.json ends too early; its 2 whole readings are used; 4 damaged lines were skipped");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_readings),
-        cmocka_unit_test(keeps_whole_lines_before_a_cut),
-        cmocka_unit_test(skips_and_counts_bad_lines),
-    };
-    return cmocka_run_group_tests_name("files/trace/system_metrics", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -33,9 +33,8 @@ static size_t count(enum trace_file_kind kind)
     return sum;
 }
 
-static void finds_files_of_every_kind_in_order(void **state)
+TEST(finds_files_of_every_kind_in_order)
 {
-    (void)state;
     assert_int_equal(count(TRACE_FILE_SYSTEM), 2); /* neither .tmp nor .corrupt */
     assert_int_equal(count(TRACE_FILE_EVENTS), 3);
     assert_int_equal(count(TRACE_FILE_TENSORFLOW), 1);
@@ -46,9 +45,8 @@ static void finds_files_of_every_kind_in_order(void **state)
     assert_string_equal(root.files[3].suffix, "horovod_timeline.json");
 }
 
-static void reads_the_time_base_of_tensorflow(void **state)
+TEST(reads_the_time_base_of_tensorflow)
 {
-    (void)state;
     const struct trace_file *file = root.files + 5;
     assert_int_equal(file->kind, TRACE_FILE_TENSORFLOW);
     assert_int_equal(file->base_us, T0 + 5000000);
@@ -68,9 +66,8 @@ static void assert_chosen(struct trace_choice choice, const char *expected)
     assert_memory_equal(text, expected, strlen(expected));
 }
 
-static void chooses_rotated_files_by_time(void **state)
+TEST(chooses_rotated_files_by_time)
 {
-    (void)state;
     const int64_t minute = 60000000;
     assert_chosen((struct trace_choice){INT64_MIN, INT64_MAX, NULL, 0}, "111111");
     /* the stretch is widened by three minutes; system files: 16:00 before, 16:01:20 after */
@@ -81,18 +78,16 @@ static void chooses_rotated_files_by_time(void **state)
     assert_chosen((struct trace_choice){T0, T0 + 1, NULL, 0}, "111111");
 }
 
-static void chooses_by_suffix(void **state)
+TEST(chooses_by_suffix)
 {
-    (void)state;
     const char *const python[] = {"pythontimeline.json"};
     const char *const two[] = {"horovod_timeline.json", "trace.json.gz"};
     assert_chosen((struct trace_choice){INT64_MIN, INT64_MAX, python, 1}, "111010");
     assert_chosen((struct trace_choice){INT64_MIN, INT64_MAX, two, 2}, "110101");
 }
 
-static void names_nodes_by_host_first(void **state)
+TEST(names_nodes_by_host_first)
 {
-    (void)state;
     static const char *const names[][2] = {{"27-algo-1", "algo-1-27"},
         {"27-algo-12-b", "algo-12-b-27"}, {"11-host", "11-host"}, {"algo-1", "algo-1"},
         {"-algo", "algo-"}};
@@ -113,9 +108,8 @@ static void names_nodes_by_host_first(void **state)
     rmdir(folder);
 }
 
-static void takes_no_other_name_for_metadata(void **state)
+TEST(takes_no_other_name_for_metadata)
 {
-    (void)state;
     int64_t start_us = 0, end_us = 0;
     assert_true(trace_root_metadata_times("a_b_12_34.metadata", &start_us, &end_us));
     assert_int_equal(start_us, 12);
@@ -127,9 +121,8 @@ static void takes_no_other_name_for_metadata(void **state)
 }
 
 /* Without its metadata a trace would be shown at wrong times. */
-static void says_which_folder_of_metadata_cannot_be_read(void **state)
+TEST(says_which_folder_of_metadata_cannot_be_read)
 {
-    (void)state;
     struct trace_root other = {0};
     struct gput_error error;
     struct rlimit limit, lower;
@@ -146,9 +139,8 @@ static void says_which_folder_of_metadata_cannot_be_read(void **state)
     trace_root_finish(&other);
 }
 
-static void says_what_is_no_root(void **state)
+TEST(says_what_is_no_root)
 {
-    (void)state;
     struct trace_root other;
     struct gput_error error;
     assert_int_equal(trace_root_read("/nowhere", &other, &error), GPUT_ERROR_NOT_FOUND);
@@ -158,17 +150,4 @@ static void says_what_is_no_root(void **state)
     assert_true(trace_root_is(fixture("trace-root")));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_files_of_every_kind_in_order),
-        cmocka_unit_test(reads_the_time_base_of_tensorflow),
-        cmocka_unit_test(chooses_rotated_files_by_time),
-        cmocka_unit_test(chooses_by_suffix),
-        cmocka_unit_test(names_nodes_by_host_first),
-        cmocka_unit_test(takes_no_other_name_for_metadata),
-        cmocka_unit_test(says_which_folder_of_metadata_cannot_be_read),
-        cmocka_unit_test(says_what_is_no_root),
-    };
-    return cmocka_run_group_tests_name("files/trace/trace_root", tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -80,15 +80,13 @@ static void check_class(const struct unpacker_class *class)
     str_finish(&got);
 }
 
-static void zlib_unpacks_gzip_by_steps_of_any_size(void **state)
+TEST(zlib_unpacks_gzip_by_steps_of_any_size)
 {
-    (void)state;
     check_class(&unpacker_zlib);
 }
 
-static void isal_unpacks_gzip_by_steps_of_any_size(void **state)
+TEST(isal_unpacks_gzip_by_steps_of_any_size)
 {
-    (void)state;
     void *unpacker;
     if (unpacker_isal.create(&unpacker, NULL) != GPUT_OK)
         SKIP("there is no ISA-L");
@@ -138,9 +136,8 @@ static const char *unpack_members(const void *bytes, size_t length, struct str *
     return damage ? damage : "";
 }
 
-static void members_follow_each_other(void **state)
+TEST(members_follow_each_other)
 {
-    (void)state;
     struct str packed = {0}, text = {0};
     pack("first, ", 7, &packed);
     pack("", 0, &packed);
@@ -158,9 +155,8 @@ static void members_follow_each_other(void **state)
     str_finish(&text);
 }
 
-static void unpacks_zstandard(void **state)
+TEST(unpacks_zstandard)
 {
-    (void)state;
     /* printf abcabcabcabcabc | zstd; a frame that is skipped; printf x | zstd */
     static const unsigned char packed[] = {0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x58, 0x4d, 0x00, 0x00,
         0x18, 0x61, 0x62, 0x63, 0x01, 0x00, 0x7e, 0x6e, 0x08, 0x48, 0xc3, 0xd3, 0x0e, 0x51, 0x2a,
@@ -181,23 +177,12 @@ static void unpacks_zstandard(void **state)
     str_finish(&text);
 }
 
-static void plain_text_is_not_packed(void **state)
+TEST(plain_text_is_not_packed)
 {
-    (void)state;
     assert_false(unpacking_is_packed((const unsigned char *)"[{}]", 4));
     assert_false(unpacking_is_packed((const unsigned char *)"\x1f", 1));
     assert_false(unpacking_is_packed((const unsigned char *)"\x28\xb5\x2f", 3));
     assert_false(unpacking_is_packed((const unsigned char *)"", 0));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zlib_unpacks_gzip_by_steps_of_any_size),
-        cmocka_unit_test(isal_unpacks_gzip_by_steps_of_any_size),
-        cmocka_unit_test(members_follow_each_other),
-        cmocka_unit_test(unpacks_zstandard),
-        cmocka_unit_test(plain_text_is_not_packed),
-    };
-    return cmocka_run_group_tests_name("files/trace/unpacking", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -78,9 +78,8 @@ static size_t count_rows(const char *path)
     return total;
 }
 
-static void csv_is_as_the_old_tool_writes_it(void **state)
+FOLDER_TEST(csv_is_as_the_old_tool_writes_it)
 {
-    (void)state;
     const char *path = temporary("x.csv");
     struct tracking_file *file = create(path);
     write_rows(file, 1, SECOND);
@@ -106,9 +105,8 @@ static void csv_is_as_the_old_tool_writes_it(void **state)
     assert_int_equal(tracking_file_finish(file, NULL, NULL), GPUT_OK);
 }
 
-static void plain_csv_begins_with_the_header_of_the_rows(void **state)
+FOLDER_TEST(plain_csv_begins_with_the_header_of_the_rows)
 {
-    (void)state;
     struct gput_error error = {0};
     struct tracking_reader *reader;
     const char *path = temporary("x.plain.csv");
@@ -137,9 +135,8 @@ static void plain_csv_begins_with_the_header_of_the_rows(void **state)
     assert_non_null(strstr(error.message, "x.plain.csv.session.json, which has its units"));
 }
 
-static void a_plain_file_replaces_nothing_of_others_next_to_it(void **state)
+FOLDER_TEST(a_plain_file_replaces_nothing_of_others_next_to_it)
 {
-    (void)state;
     struct tracking_file *file;
     struct gput_error error = {0};
     temporary_write(temporary("x.plain.csv.session.json"), "{\"mine\": 1}");
@@ -158,9 +155,8 @@ static void assert_sql(sqlite3 *database, const char *sql, const char *expected)
     sqlite3_finalize(statement);
 }
 
-static void sqlite_has_the_tables_of_the_old_tool(void **state)
+FOLDER_TEST(sqlite_has_the_tables_of_the_old_tool)
 {
-    (void)state;
     const char *path = temporary("x.sqlite");
     struct tracking_file *file = create(path);
     write_rows(file, 3, SECOND);
@@ -185,9 +181,8 @@ static void sqlite_has_the_tables_of_the_old_tool(void **state)
     sqlite3_close(database);
 }
 
-static void both_formats_read_back_the_same(void **state)
+FOLDER_TEST(both_formats_read_back_the_same)
 {
-    (void)state;
     for (size_t i = 0; i < FORMATS; i++) {
         const char *path = temporary(names[i]);
         struct tracking_file *file = create(path);
@@ -199,9 +194,8 @@ static void both_formats_read_back_the_same(void **state)
     }
 }
 
-static void other_extensions_are_refused(void **state)
+FOLDER_TEST(other_extensions_are_refused)
 {
-    (void)state;
     struct gput_error error = {0};
     struct tracking_file *file;
     assert_int_equal(
@@ -213,9 +207,8 @@ static void other_extensions_are_refused(void **state)
     assert_int_equal(tracking_file_check_name("csv", NULL), GPUT_ERROR_INVALID);
 }
 
-static void an_existing_file_is_only_overwritten_on_request(void **state)
+FOLDER_TEST(an_existing_file_is_only_overwritten_on_request)
 {
-    (void)state;
     for (size_t i = 0; i < FORMATS; i++) {
         struct gput_error error = {0};
         struct tracking_file *file;
@@ -237,9 +230,8 @@ static void an_existing_file_is_only_overwritten_on_request(void **state)
     }
 }
 
-static void a_missing_folder_is_named(void **state)
+FOLDER_TEST(a_missing_folder_is_named)
 {
-    (void)state;
     static const char *const paths[FORMATS] = {"none/x.csv", "none/x.sqlite", "none/x.plain.csv"};
     for (size_t i = 0; i < FORMATS; i++) {
         struct gput_error error = {0};
@@ -264,9 +256,8 @@ static void die_after_rows(const char *path, int count, int64_t interval_ns)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-static void every_row_of_a_killed_tracker_is_there(void **state)
+FOLDER_TEST(every_row_of_a_killed_tracker_is_there)
 {
-    (void)state;
     for (size_t i = 0; i < FORMATS; i++) {
         const char *path = temporary(names[i]);
         die_after_rows(path, 5, SECOND); /* rows that far apart do not wait for the next */
@@ -274,9 +265,8 @@ static void every_row_of_a_killed_tracker_is_there(void **state)
     }
 }
 
-static void a_killed_tracker_loses_at_most_a_second_of_sqlite_rows(void **state)
+FOLDER_TEST(a_killed_tracker_loses_at_most_a_second_of_sqlite_rows)
 {
-    (void)state;
     const char *path = temporary("x.sqlite");
     die_after_rows(path, 95, SECOND / 10);
     size_t rows = count_rows(path);
@@ -292,9 +282,8 @@ static void limit_file_size(rlim_t bytes)
     signal(SIGXFSZ, SIG_IGN); /* the caller sees to that */
 }
 
-static void a_full_disk_loses_whole_rows_and_says_how_many(void **state)
+FOLDER_TEST(a_full_disk_loses_whole_rows_and_says_how_many)
 {
-    (void)state;
     for (size_t i = 0; i < FORMATS; i++) {
         const char *path = temporary(names[i]);
         struct gput_error error = {0};
@@ -325,9 +314,8 @@ static void a_full_disk_loses_whole_rows_and_says_how_many(void **state)
 }
 
 /* What of them fits is there whole, and the others are counted. */
-static void gathered_rows_are_written_together(void **state)
+FOLDER_TEST(gathered_rows_are_written_together)
 {
-    (void)state;
     const char *path = temporary("x.csv");
     struct gput_error error = {0};
     struct tracking_file *file = create(path);
@@ -359,9 +347,8 @@ static void gathered_rows_are_written_together(void **state)
     assert_int_equal(count_rows(path), 1050 - lost);
 }
 
-static void further_tables_are_written_where_supported(void **state)
+FOLDER_TEST(further_tables_are_written_where_supported)
 {
-    (void)state;
     const struct tracking_column columns[] = {
         {"gpu", TRACKING_INTEGER}, {"watts", TRACKING_REAL}, {"name", TRACKING_TEXT}};
     const struct tracking_value first[] = {{.kind = TRACKING_INTEGER, .integer = 7},
@@ -398,9 +385,8 @@ static void further_tables_are_written_where_supported(void **state)
     sqlite3_close(database);
 }
 
-static void tables_are_bounded(void **state)
+FOLDER_TEST(tables_are_bounded)
 {
-    (void)state;
     const struct tracking_column column = {"a", TRACKING_REAL};
     struct tracking_file *file = create(temporary("x.sqlite"));
     unsigned table;
@@ -413,24 +399,4 @@ static void tables_are_bounded(void **state)
     tracking_file_finish(NULL, NULL, NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(csv_is_as_the_old_tool_writes_it),
-        temporary_test(plain_csv_begins_with_the_header_of_the_rows),
-        temporary_test(a_plain_file_replaces_nothing_of_others_next_to_it),
-        temporary_test(sqlite_has_the_tables_of_the_old_tool),
-        temporary_test(both_formats_read_back_the_same),
-        temporary_test(other_extensions_are_refused),
-        temporary_test(an_existing_file_is_only_overwritten_on_request),
-        temporary_test(a_missing_folder_is_named),
-        temporary_test(every_row_of_a_killed_tracker_is_there),
-        temporary_test(a_killed_tracker_loses_at_most_a_second_of_sqlite_rows),
-        temporary_test(a_full_disk_loses_whole_rows_and_says_how_many),
-        temporary_test(gathered_rows_are_written_together),
-        temporary_test(further_tables_are_written_where_supported),
-        temporary_test(tables_are_bounded),
-    };
-    return cmocka_run_group_tests_name(
-        "files/tracking/tracking_file", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

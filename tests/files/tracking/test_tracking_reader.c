@@ -29,9 +29,8 @@ static size_t read_rows(struct tracking_reader *reader, struct tracking_row *row
     return count;
 }
 
-static void static_data_comes_as_text_and_as_numbers(void **state)
+FOLDER_TEST(static_data_comes_as_text_and_as_numbers)
 {
-    (void)state;
     struct tracking_reader *reader = open_text(STATIC_LINES "timestamp,main_ram\n");
     size_t count;
     const struct tracking_static_cell *cells = tracking_reader_static_cells(reader, &count);
@@ -53,9 +52,8 @@ static void static_data_comes_as_text_and_as_numbers(void **state)
     tracking_reader_close(reader);
 }
 
-static void columns_are_found_by_name(void **state)
+FOLDER_TEST(columns_are_found_by_name)
 {
-    (void)state;
     struct tracking_reader *reader =
         open_text(STATIC_LINES "timestamp,note,combined_ram,more,main_n_threads\n"
                                "10.5,hello,1.25,,3\r\n"
@@ -77,9 +75,8 @@ static void columns_are_found_by_name(void **state)
     tracking_reader_close(reader);
 }
 
-static void a_truncated_last_line_is_skipped_with_a_warning(void **state)
+FOLDER_TEST(a_truncated_last_line_is_skipped_with_a_warning)
 {
-    (void)state;
     static const char *const ends[] = {"3", "3\n", "3,3,\n", "\"3,3\n", "3,3,3,3\n", "3,x", ",3"};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         struct str text = {0};
@@ -96,9 +93,8 @@ static void a_truncated_last_line_is_skipped_with_a_warning(void **state)
 }
 
 /* Its last number may be incomplete. */
-static void a_last_line_without_its_line_end_is_skipped(void **state)
+FOLDER_TEST(a_last_line_without_its_line_end_is_skipped)
 {
-    (void)state;
     static const char *const last[] = {"2,1745449610.5", "2,\"1745449610.5\"", "2,1745449609.8",
         "2,1745449609.", "2,17454496", "2,1745449610.5\r"};
     for (size_t i = 0; i < sizeof last / sizeof last[0]; i++) {
@@ -117,9 +113,8 @@ static void a_last_line_without_its_line_end_is_skipped(void **state)
 }
 
 /* A damaged quote joins all lines after it, up to the next one or to the end. */
-static void a_quote_that_is_not_closed_is_no_truncated_line(void **state)
+FOLDER_TEST(a_quote_that_is_not_closed_is_no_truncated_line)
 {
-    (void)state;
     static const char *const ends[] = {"\"2,2\n3,3\n4,4\n", "2,\"2\n3,3\n4,4"};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         struct str text = {0};
@@ -157,9 +152,8 @@ static void assert_refused(const char *text, enum gput_code code, const char *me
         fail_msg("\"%s\" is not in: %s", message, error.message);
 }
 
-static void damaged_files_are_refused_by_line_and_column(void **state)
+FOLDER_TEST(damaged_files_are_refused_by_line_and_column)
 {
-    (void)state;
     assert_refused("", GPUT_ERROR_FORMAT, "x.csv is invalid: it ends before its static data.");
     assert_refused("a,b\n", GPUT_ERROR_FORMAT, "it ends before its static data.");
     assert_refused("a,b\n1\n", GPUT_ERROR_FORMAT, "its first two lines are not the static data");
@@ -189,9 +183,8 @@ static void damaged_files_are_refused_by_line_and_column(void **state)
         STATIC_LINES "timestamp,main_ram\n,1\n", GPUT_ERROR_FORMAT, "line 4 has no timestamp.");
 }
 
-static void files_that_cannot_be_opened_are_named(void **state)
+FOLDER_TEST(files_that_cannot_be_opened_are_named)
 {
-    (void)state;
     struct gput_error error = {0};
     struct tracking_reader *reader;
     assert_int_equal(
@@ -209,9 +202,8 @@ static void files_that_cannot_be_opened_are_named(void **state)
     "CREATE TABLE static_data (ram_unit, gpu_ram_unit, time_unit, ram_system_capacity, "           \
     "n_expected_gpus); INSERT INTO static_data VALUES ('bytes', 'bytes', 'hours', 1000.0, 2);"
 
-static void a_database_is_read_whatever_its_columns(void **state)
+FOLDER_TEST(a_database_is_read_whatever_its_columns)
 {
-    (void)state;
     const char *path = make_database(STATIC_TABLE
         "CREATE TABLE data (note TEXT, timestamp FLOAT, main_ram, main_n_threads BIGINT);"
         "INSERT INTO data VALUES ('x', 1.5, '0.25', 3), (NULL, 2, NULL, 4)");
@@ -232,9 +224,8 @@ static void a_database_is_read_whatever_its_columns(void **state)
     tracking_reader_close(reader);
 }
 
-static void a_count_of_gpus_that_cannot_be_is_not_known(void **state)
+FOLDER_TEST(a_count_of_gpus_that_cannot_be_is_not_known)
 {
-    (void)state;
     struct tracking_reader *reader;
     temporary_write(temporary("x.csv"), "ram_unit,gpu_ram_unit,time_unit,system_gpu_count,n_"
                                         "expected_gpus\nbytes,bytes,hours,-1,1e300"
@@ -261,9 +252,8 @@ static void assert_database_refused(const char *sql, const char *message)
         fail_msg("\"%s\" is not in: %s", message, error.message);
 }
 
-static void databases_that_are_no_tracking_files_are_refused(void **state)
+FOLDER_TEST(databases_that_are_no_tracking_files_are_refused)
 {
-    (void)state;
     assert_database_refused("CREATE TABLE t (a)", "it has no table static_data.");
     assert_database_refused(STATIC_TABLE, "it has no table data.");
     assert_database_refused(
@@ -281,9 +271,8 @@ static void databases_that_are_no_tracking_files_are_refused(void **state)
         "row 1 has no timestamp.");
 }
 
-static void a_database_truncated_at_any_page_is_refused_by_name(void **state)
+FOLDER_TEST(a_database_truncated_at_any_page_is_refused_by_name)
 {
-    (void)state;
     struct stat status;
     const char *path = make_database(STATIC_TABLE
         "CREATE TABLE data (timestamp, main_ram); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL "
@@ -320,9 +309,8 @@ static size_t salvage_rows(
     return count;
 }
 
-static void undamaged_rows_can_be_salvaged(void **state)
+FOLDER_TEST(undamaged_rows_can_be_salvaged)
 {
-    (void)state;
     static const struct {
         const char *lines;
         size_t kept, left_out;
@@ -358,9 +346,8 @@ static void undamaged_rows_can_be_salvaged(void **state)
     }
 }
 
-static void rows_of_a_damaged_database_can_be_salvaged(void **state)
+FOLDER_TEST(rows_of_a_damaged_database_can_be_salvaged)
 {
-    (void)state;
     static struct tracking_row rows[5001];
     struct tracking_reader *reader;
     struct stat status;
@@ -390,9 +377,8 @@ static void rows_of_a_damaged_database_can_be_salvaged(void **state)
     }
 }
 
-static void progress_ends_at_the_end(void **state)
+FOLDER_TEST(progress_ends_at_the_end)
 {
-    (void)state;
     struct tracking_reader *reader = open_text(STATIC_LINES "timestamp,main_ram\n1,1\n2,2\n");
     struct tracking_row rows[8];
     uint64_t done, total;
@@ -473,9 +459,8 @@ static uint64_t bytes_read(void)
     return bytes;
 }
 
-static void what_several_threads_have_read_is_not_read_again(void **state)
+FOLDER_TEST(what_several_threads_have_read_is_not_read_again)
 {
-    (void)state;
     struct str text = {0};
     uint64_t before = bytes_read();
     if (before == 0)
@@ -490,9 +475,8 @@ static void what_several_threads_have_read_is_not_read_again(void **state)
     str_finish(&text);
 }
 
-static void several_threads_read_what_one_does(void **state)
+FOLDER_TEST(several_threads_read_what_one_does)
 {
-    (void)state;
     struct str text = {0};
     make_rows(&text, 1);
     struct sum whole = compare_cores(&text);
@@ -508,26 +492,4 @@ static void several_threads_read_what_one_does(void **state)
     str_finish(&text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        temporary_test(static_data_comes_as_text_and_as_numbers),
-        temporary_test(columns_are_found_by_name),
-        temporary_test(a_truncated_last_line_is_skipped_with_a_warning),
-        temporary_test(a_quote_that_is_not_closed_is_no_truncated_line),
-        temporary_test(a_last_line_without_its_line_end_is_skipped),
-        temporary_test(damaged_files_are_refused_by_line_and_column),
-        temporary_test(files_that_cannot_be_opened_are_named),
-        temporary_test(a_count_of_gpus_that_cannot_be_is_not_known),
-        temporary_test(a_database_is_read_whatever_its_columns),
-        temporary_test(databases_that_are_no_tracking_files_are_refused),
-        temporary_test(a_database_truncated_at_any_page_is_refused_by_name),
-        temporary_test(undamaged_rows_can_be_salvaged),
-        temporary_test(rows_of_a_damaged_database_can_be_salvaged),
-        temporary_test(progress_ends_at_the_end),
-        temporary_test(several_threads_read_what_one_does),
-        temporary_test(what_several_threads_have_read_is_not_read_again),
-    };
-    return cmocka_run_group_tests_name(
-        "files/tracking/tracking_reader", tests, temporary_create, temporary_remove);
-}
+RUN_TESTS(temporary_create, temporary_remove)

@@ -74,9 +74,8 @@ static size_t compare_cores(const char *path, unsigned cores)
     return total;
 }
 
-static void any_number_of_threads_reads_the_same(void **state)
+FOLDER_TEST(any_number_of_threads_reads_the_same)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof databases / sizeof databases[0]; i++) {
         const char *path = make_database(databases[i]);
         assert_true(compare_cores(path, 1) > 10000);
@@ -85,9 +84,8 @@ static void any_number_of_threads_reads_the_same(void **state)
     }
 }
 
-static void a_damaged_database_is_refused_in_the_same_words(void **state)
+FOLDER_TEST(a_damaged_database_is_refused_in_the_same_words)
 {
-    (void)state;
     const char *path = make_database(databases[0]);
     FILE *file = fopen(path, "r+e");
     assert_non_null(file);
@@ -98,9 +96,8 @@ static void a_damaged_database_is_refused_in_the_same_words(void **state)
     assert_true(compare_cores(path, 3) < 30000);
 }
 
-static void rows_that_are_written_meanwhile_follow(void **state)
+FOLDER_TEST(rows_that_are_written_meanwhile_follow)
 {
-    (void)state;
     const char *path = make_database(databases[0]);
     static struct reading reading;
     sqlite3 *database;
@@ -145,9 +142,8 @@ static void await_threads(size_t count)
 static size_t threads_at_start;
 
 /* Of 30,000 rows seven threads have at least 4,096 each. */
-static void a_database_has_the_threads_that_are_wanted_and_have_enough_to_do(void **state)
+FOLDER_TEST(a_database_has_the_threads_that_are_wanted_and_have_enough_to_do)
 {
-    (void)state;
     static const unsigned cores[] = {1, 4, 500}, threads[] = {1, 4, 7};
     static struct reading reading;
     if (threads_at_start == 0)
@@ -163,13 +159,6 @@ static void a_database_has_the_threads_that_are_wanted_and_have_enough_to_do(voi
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        temporary_test(any_number_of_threads_reads_the_same),
-        temporary_test(a_damaged_database_is_refused_in_the_same_words),
-        temporary_test(rows_that_are_written_meanwhile_follow),
-        temporary_test(a_database_has_the_threads_that_are_wanted_and_have_enough_to_do),
-    };
     threads_at_start = count_threads();
-    return cmocka_run_group_tests_name(
-        "files/tracking/tracking_sqlite_rows", tests, temporary_create, temporary_remove);
+    return run_listed_tests(temporary_create, temporary_remove);
 }

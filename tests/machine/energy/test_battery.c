@@ -18,17 +18,17 @@ static int make_machine(void **state)
     return 0;
 }
 
-static void gives_the_power_drawn(void **state)
+#define ON_MACHINE(name) TEST_WITH(name, make_machine, fake_sysfs_remove)
+
+ON_MACHINE(gives_the_power_drawn)
 {
-    (void)state;
     double watts;
     assert_int_equal(battery_read(fake_sysfs, &watts, NULL), GPUT_OK);
     assert_true(watts == 12.5);
 }
 
-static void adds_batteries_up_and_takes_currents_too(void **state)
+ON_MACHINE(adds_batteries_up_and_takes_currents_too)
 {
-    (void)state;
     double watts;
     fake_sysfs_write(SUPPLY "BAT1/type", "Battery\n");
     fake_sysfs_write(SUPPLY "BAT1/status", "Discharging\n");
@@ -38,18 +38,16 @@ static void adds_batteries_up_and_takes_currents_too(void **state)
     assert_true(fabs(watts - 18.5) < 1e-9);
 }
 
-static void a_battery_that_is_not_in_use_reports_nothing(void **state)
+ON_MACHINE(a_battery_that_is_not_in_use_reports_nothing)
 {
-    (void)state;
     double watts;
     fake_sysfs_write(SUPPLY "BAT0/status", "Charging\n");
     assert_int_equal(battery_read(fake_sysfs, &watts, NULL), GPUT_OK);
     assert_true(isnan(watts));
 }
 
-static void batteries_of_attached_devices_are_left_out(void **state)
+ON_MACHINE(batteries_of_attached_devices_are_left_out)
 {
-    (void)state;
     double watts;
     fake_sysfs_write(SUPPLY "hidpp_battery_0/type", "Battery\n");
     fake_sysfs_write(SUPPLY "hidpp_battery_0/scope", "Device\n");
@@ -62,17 +60,15 @@ static void batteries_of_attached_devices_are_left_out(void **state)
     assert_int_equal(battery_read(fake_sysfs, &watts, NULL), GPUT_ERROR_UNSUPPORTED);
 }
 
-static void no_battery_is_unsupported(void **state)
+TEST(no_battery_is_unsupported)
 {
-    (void)state;
     double watts;
     assert_int_equal(battery_read("/nonexistent", &watts, NULL), GPUT_ERROR_UNSUPPORTED);
     assert_true(isnan(watts));
 }
 
-static void a_folder_that_cannot_be_read_is_not_one_without_batteries(void **state)
+ON_MACHINE(a_folder_that_cannot_be_read_is_not_one_without_batteries)
 {
-    (void)state;
     double watts;
     char path[128];
     struct gput_error error;
@@ -85,16 +81,4 @@ static void a_folder_that_cannot_be_read_is_not_one_without_batteries(void **sta
     assert_non_null(strstr(error.message, "class/power_supply: Too many levels of symbolic links"));
 }
 
-int main(void)
-{
-#define ON_MACHINE(test) cmocka_unit_test_setup_teardown(test, make_machine, fake_sysfs_remove)
-    const struct CMUnitTest tests[] = {
-        ON_MACHINE(gives_the_power_drawn),
-        ON_MACHINE(adds_batteries_up_and_takes_currents_too),
-        ON_MACHINE(a_battery_that_is_not_in_use_reports_nothing),
-        ON_MACHINE(batteries_of_attached_devices_are_left_out),
-        cmocka_unit_test(no_battery_is_unsupported),
-        ON_MACHINE(a_folder_that_cannot_be_read_is_not_one_without_batteries),
-    };
-    return cmocka_run_group_tests_name("machine/energy/battery", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -5,9 +5,8 @@
 
 #include <math.h>
 
-static void gives_what_was_added(void **state)
+TEST(gives_what_was_added)
 {
-    (void)state;
     struct energy_counter counter;
     energy_counter_start(&counter, 100, 0, 0);
     assert_true(energy_counter_advance(&counter, 130.5, NS_PER_SECOND) == 30.5);
@@ -15,18 +14,16 @@ static void gives_what_was_added(void **state)
     assert_false(counter.went_back || counter.stood_still);
 }
 
-static void undoes_a_wrap(void **state)
+TEST(undoes_a_wrap)
 {
-    (void)state;
     struct energy_counter counter;
     energy_counter_start(&counter, 262100, 262143, 0);
     assert_true(energy_counter_advance(&counter, 57, NS_PER_SECOND) == 100);
     assert_false(counter.went_back);
 }
 
-static void distinguishes_a_reset_from_a_wrap(void **state)
+TEST(distinguishes_a_reset_from_a_wrap)
 {
-    (void)state;
     struct energy_counter counter;
     energy_counter_start(&counter, 1000, 262143, 0);
     assert_true(isnan(energy_counter_advance(&counter, 10, NS_PER_SECOND)));
@@ -34,18 +31,16 @@ static void distinguishes_a_reset_from_a_wrap(void **state)
     assert_true(energy_counter_advance(&counter, 15, 2 * NS_PER_SECOND) == 5);
 }
 
-static void a_wrap_that_no_device_could_need_is_a_reset(void **state)
+TEST(a_wrap_that_no_device_could_need_is_a_reset)
 {
-    (void)state;
     struct energy_counter counter;
     energy_counter_start(&counter, 200e3, 262143, 0);
     assert_true(isnan(energy_counter_advance(&counter, 10, NS_PER_SECOND)));
     assert_true(counter.went_back);
 }
 
-static void an_increase_that_no_device_could_need_is_skipped(void **state)
+TEST(an_increase_that_no_device_could_need_is_skipped)
 {
-    (void)state;
     struct energy_counter counter;
     energy_counter_start(&counter, 1000, 262143, 0);
     assert_true(energy_counter_advance(&counter, 1010, NS_PER_SECOND / 10) == 10);
@@ -57,18 +52,16 @@ static void an_increase_that_no_device_could_need_is_skipped(void **state)
     assert_true(energy_counter_advance(&counter, 161020, NS_PER_SECOND * 303 / 10) == 60000);
 }
 
-static void without_a_range_any_decrease_is_a_reset(void **state)
+TEST(without_a_range_any_decrease_is_a_reset)
 {
-    (void)state;
     struct energy_counter counter;
     energy_counter_start(&counter, 1000, 0, 0);
     assert_true(isnan(energy_counter_advance(&counter, 999, NS_PER_SECOND)));
     assert_true(counter.went_back);
 }
 
-static void notices_a_stuck_counter(void **state)
+TEST(notices_a_stuck_counter)
 {
-    (void)state;
     struct energy_counter counter;
     energy_counter_start(&counter, 1000, 0, 0);
     energy_counter_advance(&counter, 1000, NS_PER_SECOND);
@@ -83,9 +76,8 @@ static double unknown_seconds(const struct energy_counter *counter, int64_t now_
            (double)NS_PER_SECOND;
 }
 
-static void gives_how_long_its_joules_are_not_known(void **state)
+TEST(gives_how_long_its_joules_are_not_known)
 {
-    (void)state;
     struct energy_counter counter = {0};
     assert_true(unknown_seconds(&counter, 3) == 3); /* never read */
     energy_counter_start(&counter, 1000, 0, NS_PER_SECOND);
@@ -103,9 +95,8 @@ static void gives_how_long_its_joules_are_not_known(void **state)
     assert_true(unknown_seconds(&counter, 8) == 1 + 3);
 }
 
-static void gives_how_long_it_failed_before_its_first_reading(void **state)
+TEST(gives_how_long_it_failed_before_its_first_reading)
 {
-    (void)state;
     struct energy_counter counter = {.range_joules = 500};
     energy_counter_fail(&counter, NS_PER_SECOND);
     energy_counter_fail(&counter, 2 * NS_PER_SECOND);
@@ -119,18 +110,4 @@ static void gives_how_long_it_failed_before_its_first_reading(void **state)
     assert_true(unknown_seconds(&counter, 7) == 3);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_what_was_added),
-        cmocka_unit_test(undoes_a_wrap),
-        cmocka_unit_test(distinguishes_a_reset_from_a_wrap),
-        cmocka_unit_test(a_wrap_that_no_device_could_need_is_a_reset),
-        cmocka_unit_test(an_increase_that_no_device_could_need_is_skipped),
-        cmocka_unit_test(without_a_range_any_decrease_is_a_reset),
-        cmocka_unit_test(gives_how_long_its_joules_are_not_known),
-        cmocka_unit_test(gives_how_long_it_failed_before_its_first_reading),
-        cmocka_unit_test(notices_a_stuck_counter),
-    };
-    return cmocka_run_group_tests_name("machine/energy/energy_counter", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -8,9 +8,8 @@ static const char *faults(const struct energy_meter *meter)
     return text;
 }
 
-static void shares_known_joules_out_by_known_shares(void **state)
+ON_MACHINE(shares_known_joules_out_by_known_shares)
 {
-    (void)state;
     struct energy_meter meter;
     energy_meter_init(&meter, root);
     assert_true(energy_meter_has_any(&meter));
@@ -51,9 +50,8 @@ static void shares_known_joules_out_by_known_shares(void **state)
     energy_meter_finish(&meter);
 }
 
-static void shares_never_sum_to_more_than_the_device(void **state)
+ON_MACHINE(shares_never_sum_to_more_than_the_device)
 {
-    (void)state;
     struct energy_meter meter;
     energy_meter_init(&meter, root);
     struct energy_shares shares = {.machine_ram_bytes = 1e9};
@@ -87,21 +85,18 @@ static void assert_left_out(double joules, const char *fault)
     energy_meter_finish(&meter);
 }
 
-static void a_counter_that_goes_back_is_flagged_and_left_out(void **state)
+ON_MACHINE(a_counter_that_goes_back_is_flagged_and_left_out)
 {
-    (void)state;
     assert_left_out(5, "the package 1 counter decreased");
 }
 
-static void a_counter_that_jumps_ahead_is_flagged_and_left_out(void **state)
+ON_MACHINE(a_counter_that_jumps_ahead_is_flagged_and_left_out)
 {
-    (void)state;
     assert_left_out(102000, "the package 1 counter jumped ahead");
 }
 
-static void joules_of_half_the_packages_are_no_power(void **state)
+ON_MACHINE(joules_of_half_the_packages_are_no_power)
 {
-    (void)state;
     struct energy_meter meter;
     struct energy_shares shares = {0};
     energy_meter_init(&meter, root);
@@ -115,9 +110,8 @@ static void joules_of_half_the_packages_are_no_power(void **state)
 }
 
 /* DRAM is missing completely, and has no figure. */
-static void a_domain_without_any_joules_is_no_gap(void **state)
+ON_MACHINE(a_domain_without_any_joules_is_no_gap)
 {
-    (void)state;
     struct energy_meter meter;
     struct energy_shares shares = {0};
     energy_meter_init(&meter, root);
@@ -131,9 +125,8 @@ static void a_domain_without_any_joules_is_no_gap(void **state)
     energy_meter_finish(&meter);
 }
 
-static void wraps_are_undone_even_between_intervals(void **state)
+ON_MACHINE(wraps_are_undone_even_between_intervals)
 {
-    (void)state;
     struct energy_meter meter;
     struct energy_shares shares = {0};
     set_joules("intel-rapl:0", FAKE_SYSFS_RANGE_JOULES - 50);
@@ -156,9 +149,8 @@ static void wraps_are_undone_even_between_intervals(void **state)
     energy_meter_finish(&meter);
 }
 
-static void joules_count_from_a_reading_before_the_first_interval(void **state)
+ON_MACHINE(joules_count_from_a_reading_before_the_first_interval)
 {
-    (void)state;
     struct energy_meter meter;
     struct energy_shares shares = {0};
     set_joules("intel-rapl:0", 1000);
@@ -180,9 +172,8 @@ static void joules_count_from_a_reading_before_the_first_interval(void **state)
     energy_meter_finish(&meter);
 }
 
-static void a_counter_that_stands_still_is_flagged(void **state)
+ON_MACHINE(a_counter_that_stands_still_is_flagged)
 {
-    (void)state;
     struct energy_meter meter;
     struct energy_shares shares = {0};
     fake_sysfs_make_zone("intel-rapl:0:2", "uncore\n", 0); /* may stay unchanged */
@@ -210,9 +201,8 @@ static void a_counter_that_stands_still_is_flagged(void **state)
     energy_meter_finish(&meter);
 }
 
-static void a_counter_that_never_moves_is_no_figure(void **state)
+ON_MACHINE(a_counter_that_never_moves_is_no_figure)
 {
-    (void)state;
     struct energy_meter meter;
     struct energy_shares shares = {.main_cpu_seconds = 1, .machine_busy_seconds = 2};
     energy_meter_init(&meter, root);
@@ -241,9 +231,8 @@ static void set_unreadable(const char *zone)
 }
 
 /* What was counted stays, and is said to be all that is known. */
-static void a_counter_that_gets_unreadable_is_missing_from_there(void **state)
+ON_MACHINE(a_counter_that_gets_unreadable_is_missing_from_there)
 {
-    (void)state;
     static const char *const others[] = {"intel-rapl:0:0", "intel-rapl:1:0", "intel-rapl:2"};
     struct energy_meter meter;
     struct energy_shares shares = {.main_cpu_seconds = 1, .machine_busy_seconds = 2};
@@ -285,9 +274,8 @@ static void a_counter_that_gets_unreadable_is_missing_from_there(void **state)
 }
 
 /* One package of two: its first two seconds are lost, and with them the mean power. */
-static void a_counter_that_is_readable_late_says_so(void **state)
+ON_MACHINE(a_counter_that_is_readable_late_says_so)
 {
-    (void)state;
     struct energy_meter meter;
     struct energy_shares shares = {0};
     set_unreadable("intel-rapl:1");
@@ -309,9 +297,8 @@ static void a_counter_that_is_readable_late_says_so(void **state)
     energy_meter_finish(&meter);
 }
 
-static void names_every_faulty_counter(void **state)
+ON_MACHINE(names_every_faulty_counter)
 {
-    (void)state;
     char text[90];
     struct energy_meter meter;
     struct energy_shares shares = {0};
@@ -334,9 +321,8 @@ static void names_every_faulty_counter(void **state)
     energy_meter_finish(&meter);
 }
 
-static void a_missing_sub_domain_costs_itself_alone(void **state)
+ON_MACHINE(a_missing_sub_domain_costs_itself_alone)
 {
-    (void)state;
     char path[256];
     struct energy_meter meter;
     struct energy_shares shares = {0};
@@ -358,9 +344,8 @@ static void a_missing_sub_domain_costs_itself_alone(void **state)
 }
 
 /* AMD shows a package and its cores under the same names, and neither DRAM nor psys. */
-static void an_amd_machine_has_packages_and_cores(void **state)
+TEST(an_amd_machine_has_packages_and_cores)
 {
-    (void)state;
     struct energy_meter meter;
     struct energy_shares shares = {.machine_ram_bytes = 1e9};
     assert_int_equal(fake_sysfs_create(), 0);
@@ -381,9 +366,8 @@ static void an_amd_machine_has_packages_and_cores(void **state)
     fake_sysfs_remove(NULL);
 }
 
-static void a_battery_is_the_whole_machine(void **state)
+TEST(a_battery_is_the_whole_machine)
 {
-    (void)state;
     struct energy_meter meter;
     struct energy_shares shares = {0};
     assert_int_equal(fake_sysfs_create(), 0);
@@ -401,9 +385,8 @@ static void a_battery_is_the_whole_machine(void **state)
 }
 
 /* On a busy machine the first reading can be late. */
-static void a_battery_counts_from_the_start_of_the_session(void **state)
+TEST(a_battery_counts_from_the_start_of_the_session)
 {
-    (void)state;
     struct energy_meter meter;
     struct energy_shares shares = {0};
     assert_int_equal(fake_sysfs_create(), 0);
@@ -421,9 +404,8 @@ static void a_battery_counts_from_the_start_of_the_session(void **state)
     fake_sysfs_remove(NULL);
 }
 
-static void says_why_there_is_none(void **state)
+TEST(says_why_there_is_none)
 {
-    (void)state;
     struct energy_meter meter;
     energy_meter_init(&meter, "/nonexistent");
     assert_false(energy_meter_has_any(&meter));
@@ -431,27 +413,4 @@ static void says_why_there_is_none(void **state)
     energy_meter_finish(&meter);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_MACHINE(shares_known_joules_out_by_known_shares),
-        ON_MACHINE(shares_never_sum_to_more_than_the_device),
-        ON_MACHINE(a_counter_that_goes_back_is_flagged_and_left_out),
-        ON_MACHINE(a_counter_that_jumps_ahead_is_flagged_and_left_out),
-        ON_MACHINE(joules_of_half_the_packages_are_no_power),
-        ON_MACHINE(a_domain_without_any_joules_is_no_gap),
-        ON_MACHINE(wraps_are_undone_even_between_intervals),
-        ON_MACHINE(joules_count_from_a_reading_before_the_first_interval),
-        ON_MACHINE(a_counter_that_stands_still_is_flagged),
-        ON_MACHINE(a_counter_that_never_moves_is_no_figure),
-        ON_MACHINE(a_counter_that_gets_unreadable_is_missing_from_there),
-        ON_MACHINE(a_counter_that_is_readable_late_says_so),
-        ON_MACHINE(names_every_faulty_counter),
-        ON_MACHINE(a_missing_sub_domain_costs_itself_alone),
-        cmocka_unit_test(an_amd_machine_has_packages_and_cores),
-        cmocka_unit_test(a_battery_is_the_whole_machine),
-        cmocka_unit_test(a_battery_counts_from_the_start_of_the_session),
-        cmocka_unit_test(says_why_there_is_none),
-    };
-    return cmocka_run_group_tests_name("machine/energy/energy_meter", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,9 +1,8 @@
 /* Energy of GPUs: counters, power that is integrated, and what is wrong with them. */
 #include "two_packages.h"
 
-static void a_gpu_without_joules_among_others_is_named(void **state)
+TEST(a_gpu_without_joules_among_others_is_named)
 {
-    (void)state;
     struct energy_meter meter;
     static struct gpu_sample gpus;
     const struct gpu_device devices[2] = {{.uuid = "a"}, {.uuid = "b"}};
@@ -28,9 +27,8 @@ static void a_gpu_without_joules_among_others_is_named(void **state)
 
 /* One GPU of which main uses half and descendants a quarter; its driver answers at the start and at
  * the end. */
-static void a_driver_that_was_late_leaves_no_more_joules_than_it_counted(void **state)
+TEST(a_driver_that_was_late_leaves_no_more_joules_than_it_counted)
 {
-    (void)state;
     for (int last = 0; last <= 1; last++) {
         struct energy_meter meter;
         struct gpu_sample gpus = {.n_devices = 1};
@@ -63,9 +61,8 @@ static void a_driver_that_was_late_leaves_no_more_joules_than_it_counted(void **
     }
 }
 
-static void integrates_gpu_power_where_there_is_no_counter(void **state)
+TEST(integrates_gpu_power_where_there_is_no_counter)
 {
-    (void)state;
     struct energy_meter meter;
     static struct gpu_sample gpus;
     struct gpu_device devices[2] = {{.uuid = "a"}, {.uuid = "b"}};
@@ -120,9 +117,8 @@ static void run_gpu(
     }
 }
 
-static void a_gpu_counter_is_compared_with_its_power(void **state)
+TEST(a_gpu_counter_is_compared_with_its_power)
 {
-    (void)state;
     struct energy_meter meter;
     run_gpu(&meter, 105, 100, 20, false);
     assert_near(meter.energy.machine.gpu, 2100);
@@ -141,9 +137,8 @@ static void a_gpu_counter_is_compared_with_its_power(void **state)
     energy_meter_finish(&meter);
 }
 
-static void a_stuck_gpu_counter_is_replaced_by_power(void **state)
+TEST(a_stuck_gpu_counter_is_replaced_by_power)
 {
-    (void)state;
     struct energy_meter meter;
     run_gpu(&meter, 0, 100, 20, false);
     assert_near(meter.energy.machine.gpu, 2000);
@@ -175,9 +170,8 @@ static void a_stuck_gpu_counter_is_replaced_by_power(void **state)
 
 /* One that changes every 1.5 s is slow, not stuck: its count is the figure, and increases smoothly.
  */
-static void a_slow_gpu_counter_is_exact(void **state)
+TEST(a_slow_gpu_counter_is_exact)
 {
-    (void)state;
     struct energy_meter meter;
     static struct gpu_sample gpus;
     static const struct gpu_device devices[1] = {{.uuid = "a"}};
@@ -198,9 +192,8 @@ static void a_slow_gpu_counter_is_exact(void **state)
     energy_meter_finish(&meter);
 }
 
-static void a_gpu_in_the_package_is_counted_once(void **state)
+ON_MACHINE(a_gpu_in_the_package_is_counted_once)
 {
-    (void)state;
     struct energy_meter meter;
     static struct gpu_sample gpus;
     struct gpu_device devices[1] = {{.uuid = "a", .in_package = true}};
@@ -217,16 +210,4 @@ static void a_gpu_in_the_package_is_counted_once(void **state)
     energy_meter_finish(&meter);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gpu_without_joules_among_others_is_named),
-        cmocka_unit_test(a_driver_that_was_late_leaves_no_more_joules_than_it_counted),
-        cmocka_unit_test(integrates_gpu_power_where_there_is_no_counter),
-        ON_MACHINE(a_gpu_in_the_package_is_counted_once),
-        cmocka_unit_test(a_gpu_counter_is_compared_with_its_power),
-        cmocka_unit_test(a_stuck_gpu_counter_is_replaced_by_power),
-        cmocka_unit_test(a_slow_gpu_counter_is_exact),
-    };
-    return cmocka_run_group_tests_name("machine/energy/energy_meter_gpus", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -16,9 +16,8 @@ static void add(struct energy_power *power, double seconds, double package, doub
     energy_power_add(power, joules, begin_ns + (int64_t)(seconds * (double)NS_PER_SECOND));
 }
 
-static void is_known_soon_and_then_updated_every_second(void **state)
+TEST(is_known_soon_and_then_updated_every_second)
 {
-    (void)state;
     struct energy_power power;
     energy_power_init(&power);
     add(&power, 0, 0, NAN);
@@ -35,9 +34,8 @@ static void is_known_soon_and_then_updated_every_second(void **state)
     assert_true(isnan(power.watts[GPUT_ENERGY_DRAM]));
 }
 
-static void a_figure_is_first_known_at_the_end_of_its_first_interval(void **state)
+TEST(a_figure_is_first_known_at_the_end_of_its_first_interval)
 {
-    (void)state;
     struct energy_power power;
     energy_power_init(&power);
     add(&power, 0, NAN, NAN);
@@ -47,9 +45,8 @@ static void a_figure_is_first_known_at_the_end_of_its_first_interval(void **stat
     assert_true(power.watts[GPUT_ENERGY_GPU] == 30);
 }
 
-static void a_figure_that_stopped_is_not_known(void **state)
+TEST(a_figure_that_stopped_is_not_known)
 {
-    (void)state;
     struct energy_power power;
     energy_power_init(&power);
     add(&power, 0, NAN, NAN);
@@ -87,7 +84,7 @@ static int begin_peak(void **state)
     return 0;
 }
 
-static void finds_a_burst_wherever_it_begins(void **state)
+TEST_WITH(finds_a_burst_wherever_it_begins, begin_peak, NULL)
 {
     for (int before = 1; before < 25; before++) {
         begin_peak(state);
@@ -98,18 +95,16 @@ static void finds_a_burst_wherever_it_begins(void **state)
     }
 }
 
-static void a_burst_shorter_than_a_second_is_no_peak(void **state)
+TEST_WITH(a_burst_shorter_than_a_second_is_no_peak, begin_peak, NULL)
 {
-    (void)state;
     add_interval(10, 0.25, 20);
     add_interval(910, 0.25, 2);
     add_interval(10, 0.25, 20);
     assert_watts(10 + 900 * 0.5);
 }
 
-static void the_mean_stands_for_the_peak_of_a_short_session(void **state)
+TEST_WITH(the_mean_stands_for_the_peak_of_a_short_session, begin_peak, NULL)
 {
-    (void)state;
     assert_true(isnan(peak.watts));
     add_interval(100, 0.2, 1);
     assert_watts(100);
@@ -117,9 +112,8 @@ static void the_mean_stands_for_the_peak_of_a_short_session(void **state)
     assert_watts(75);
 }
 
-static void intervals_may_be_long_or_too_short(void **state)
+TEST_WITH(intervals_may_be_long_or_too_short, begin_peak, NULL)
 {
-    (void)state;
     add_interval(20, 3, 2);
     add_interval(30, 1, 1);
     assert_watts(30);
@@ -128,9 +122,8 @@ static void intervals_may_be_long_or_too_short(void **state)
     assert_watts(40);
 }
 
-static void no_stretch_goes_across_a_break(void **state)
+TEST_WITH(no_stretch_goes_across_a_break, begin_peak, NULL)
 {
-    (void)state;
     add_interval(10, 0.25, 20);
     add_interval(500, 0.25, 2);
     energy_peak_break(&peak);
@@ -139,17 +132,4 @@ static void no_stretch_goes_across_a_break(void **state)
     assert_watts((10 + 500) / 2.0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_known_soon_and_then_updated_every_second),
-        cmocka_unit_test(a_figure_is_first_known_at_the_end_of_its_first_interval),
-        cmocka_unit_test(a_figure_that_stopped_is_not_known),
-        cmocka_unit_test_setup(finds_a_burst_wherever_it_begins, begin_peak),
-        cmocka_unit_test_setup(a_burst_shorter_than_a_second_is_no_peak, begin_peak),
-        cmocka_unit_test_setup(the_mean_stands_for_the_peak_of_a_short_session, begin_peak),
-        cmocka_unit_test_setup(intervals_may_be_long_or_too_short, begin_peak),
-        cmocka_unit_test_setup(no_stretch_goes_across_a_break, begin_peak),
-    };
-    return cmocka_run_group_tests_name("machine/energy/energy_power", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

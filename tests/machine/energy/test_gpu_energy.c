@@ -73,9 +73,8 @@ static void run_session(double seconds, double interval, enum witness witness, b
     assert_false(gpu_energy_explain(&gpu, 0, text, sizeof text));
 }
 
-static void constant_power_gives_power_times_time(void **state)
+TEST(constant_power_gives_power_times_time)
 {
-    (void)state;
     srand(1);
     for (int i = 0; i < 3000; i++) {
         double seconds = 0.3 + random_up_to(5.7);
@@ -86,9 +85,8 @@ static void constant_power_gives_power_times_time(void **state)
 
 /* ---- */
 
-static void what_was_used_before_the_start_does_not_count(void **state)
+TEST(what_was_used_before_the_start_does_not_count)
 {
-    (void)state;
     struct gpu_energy gpu;
     gpu_energy_init(&gpu, start_ns);
     struct gpu_energy_reading reading = say(-1, NAN, 1000);
@@ -97,9 +95,8 @@ static void what_was_used_before_the_start_does_not_count(void **state)
     assert_near(gpu_energy_advance(&gpu, &reading, ns_of(1)), 100);
 }
 
-static void power_shortly_before_the_first_reading_counts(void **state)
+TEST(power_shortly_before_the_first_reading_counts)
 {
-    (void)state;
     struct gpu_energy gpu;
     gpu_energy_init(&gpu, start_ns);
     struct gpu_energy_reading reading = say(0.1, 100, NAN);
@@ -110,9 +107,8 @@ static void power_shortly_before_the_first_reading_counts(void **state)
     assert_near(gpu_energy_unknown_seconds(&gpu), 0);
 }
 
-static void power_is_extrapolated_until_the_next_reading(void **state)
+TEST(power_is_extrapolated_until_the_next_reading)
 {
-    (void)state;
     struct gpu_energy gpu;
     gpu_energy_init(&gpu, start_ns);
     struct gpu_energy_reading reading = say(0, 100, 1000);
@@ -134,9 +130,8 @@ static void power_is_extrapolated_until_the_next_reading(void **state)
         text, "GPU 3 did not answer in the last 3.0 s: its last power reading is assumed");
 }
 
-static void what_was_extrapolated_in_excess_is_taken_back_at_the_end(void **state)
+TEST(what_was_extrapolated_in_excess_is_taken_back_at_the_end)
 {
-    (void)state;
     struct gpu_energy gpu;
     gpu_energy_init(&gpu, start_ns);
     struct gpu_energy_reading reading = say(0, 300, 1000);
@@ -172,9 +167,8 @@ static void lose(
     }
 }
 
-static void joules_that_stopped_are_missing_from_then_on(void **state)
+TEST(joules_that_stopped_are_missing_from_then_on)
 {
-    (void)state;
     struct gpu_energy gpu;
     lose(&gpu, NAN, 1000, 3, NAN);
     assert_true(gpu.is_lost);
@@ -194,9 +188,8 @@ static void joules_that_stopped_are_missing_from_then_on(void **state)
 }
 
 /* Neither is given from 2 to 3.5 s, while power replaces the counter. */
-static void missing_power_is_reported(void **state)
+TEST(missing_power_is_reported)
 {
-    (void)state;
     struct gpu_energy gpu;
     gpu_energy_init(&gpu, start_ns);
     for (int tenth = 0; tenth <= 50; tenth++) {
@@ -212,9 +205,8 @@ static void missing_power_is_reported(void **state)
         "nothing was reported for 1.5 s, which are missing");
 }
 
-static void a_driver_that_hangs_is_lost_until_it_answers(void **state)
+TEST(a_driver_that_hangs_is_lost_until_it_answers)
 {
-    (void)state;
     struct gpu_energy gpu;
     gpu_energy_init(&gpu, start_ns);
     struct gpu_energy_reading reading = say(0, NAN, 0), nothing = {0, NAN, NAN, 0};
@@ -229,9 +221,8 @@ static void a_driver_that_hangs_is_lost_until_it_answers(void **state)
     assert_false(gpu.is_lost);
 }
 
-static void a_driver_that_never_answers_is_missing_all_the_time(void **state)
+TEST(a_driver_that_never_answers_is_missing_all_the_time)
 {
-    (void)state;
     struct gpu_energy gpu;
     struct gpu_energy_reading nothing = {0, NAN, NAN, 0};
     char text[160];
@@ -245,9 +236,8 @@ static void a_driver_that_never_answers_is_missing_all_the_time(void **state)
     explained(&gpu, "no counter gives the joules of GPU 0, which is skipped");
 }
 
-static void a_counter_that_has_not_changed_yet_is_no_figure(void **state)
+TEST(a_counter_that_has_not_changed_yet_is_no_figure)
 {
-    (void)state;
     struct gpu_energy gpu;
     gpu_energy_init(&gpu, start_ns);
     for (int i = 0; i <= 10; i++) {
@@ -259,9 +249,8 @@ static void a_counter_that_has_not_changed_yet_is_no_figure(void **state)
 }
 
 /* The power stands in for it, and the figure is not the counter's. */
-static void joules_before_a_counters_first_change_are_integrated_power(void **state)
+TEST(joules_before_a_counters_first_change_are_integrated_power)
 {
-    (void)state;
     struct gpu_energy gpu;
     char text[160];
     gpu_energy_init(&gpu, start_ns);
@@ -281,9 +270,8 @@ static void joules_before_a_counters_first_change_are_integrated_power(void **st
         &gpu, "the counter of GPU 0 had not advanced at the end: 10.0 J are its power, integrated");
 }
 
-static void a_gpu_that_appears_late_is_reported(void **state)
+TEST(a_gpu_that_appears_late_is_reported)
 {
-    (void)state;
     struct gpu_energy gpu;
     gpu_energy_init(&gpu, start_ns);
     struct gpu_energy_reading reading = say(4, 100, NAN);
@@ -306,9 +294,8 @@ static void run_reported_late(struct gpu_energy *gpu, double watts)
     }
 }
 
-static void a_gpu_that_gives_joules_late_is_reported(void **state)
+TEST(a_gpu_that_gives_joules_late_is_reported)
 {
-    (void)state;
     struct gpu_energy gpu;
     run_reported_late(&gpu, NAN);
     assert_near(gpu.joules, 300);
@@ -320,9 +307,8 @@ static void a_gpu_that_gives_joules_late_is_reported(void **state)
 }
 
 /* Its whole increase comes with its first change: nothing is missing. */
-static void a_counter_that_changes_late_misses_nothing(void **state)
+TEST(a_counter_that_changes_late_misses_nothing)
 {
-    (void)state;
     struct gpu_energy gpu;
     gpu_energy_init(&gpu, start_ns);
     for (int tenth = 0; tenth <= 20; tenth++) {
@@ -334,9 +320,8 @@ static void a_counter_that_changes_late_misses_nothing(void **state)
 }
 
 /* A counter that costs much is read now and then: power stands in, and the counter corrects it. */
-static void a_counter_that_is_read_at_times_corrects_the_power(void **state)
+TEST(a_counter_that_is_read_at_times_corrects_the_power)
 {
-    (void)state;
     struct gpu_energy gpu;
     gpu_energy_init(&gpu, start_ns);
     for (int tenth = 0; tenth <= 20; tenth++) {
@@ -350,24 +335,4 @@ static void a_counter_that_is_read_at_times_corrects_the_power(void **state)
     assert_false(gpu_energy_explain(&gpu, 0, text, sizeof text));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constant_power_gives_power_times_time),
-        cmocka_unit_test(what_was_used_before_the_start_does_not_count),
-        cmocka_unit_test(power_shortly_before_the_first_reading_counts),
-        cmocka_unit_test(power_is_extrapolated_until_the_next_reading),
-        cmocka_unit_test(what_was_extrapolated_in_excess_is_taken_back_at_the_end),
-        cmocka_unit_test(joules_that_stopped_are_missing_from_then_on),
-        cmocka_unit_test(missing_power_is_reported),
-        cmocka_unit_test(a_driver_that_hangs_is_lost_until_it_answers),
-        cmocka_unit_test(a_driver_that_never_answers_is_missing_all_the_time),
-        cmocka_unit_test(a_counter_that_has_not_changed_yet_is_no_figure),
-        cmocka_unit_test(joules_before_a_counters_first_change_are_integrated_power),
-        cmocka_unit_test(a_gpu_that_appears_late_is_reported),
-        cmocka_unit_test(a_gpu_that_gives_joules_late_is_reported),
-        cmocka_unit_test(a_counter_that_changes_late_misses_nothing),
-        cmocka_unit_test(a_counter_that_is_read_at_times_corrects_the_power),
-    };
-    return cmocka_run_group_tests_name("machine/energy/gpu_energy", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

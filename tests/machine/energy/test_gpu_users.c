@@ -20,9 +20,8 @@ static void run_for_two_seconds(
     }
 }
 
-static void joules_of_a_gpu_with_unknown_users_are_unattributed(void **state)
+TEST(joules_of_a_gpu_with_unknown_users_are_unattributed)
 {
-    (void)state;
     struct energy_meter meter;
     run_for_two_seconds(&meter, &(struct gpu_device_sample){.power_watts = 100,
                                     .energy_joules = NAN,
@@ -41,9 +40,8 @@ static void joules_of_a_gpu_with_unknown_users_are_unattributed(void **state)
 }
 
 /* Memory does not replace use that the driver has merely not given yet. */
-static void use_without_samples_is_not_known(void **state)
+TEST(use_without_samples_is_not_known)
 {
-    (void)state;
     for (int lacks_samples = 0; lacks_samples <= 1; lacks_samples++) {
         struct energy_meter meter;
         run_for_two_seconds(&meter, &(struct gpu_device_sample){.power_watts = 100,
@@ -88,9 +86,8 @@ static void run_without_list(struct energy_meter *meter, double sm, double ram)
     energy_meter_finish(meter);
 }
 
-static void users_that_no_list_shows_may_be_ours(void **state)
+TEST(users_that_no_list_shows_may_be_ours)
 {
-    (void)state;
     struct energy_meter meter;
     run_without_list(&meter, NAN, NAN);
     assert_true(
@@ -102,9 +99,8 @@ static void users_that_no_list_shows_may_be_ours(void **state)
 }
 
 /* The package alone is not a figure of all domains. */
-static void unlisted_users_make_the_total_unknown_next_to_a_package(void **state)
+TEST(unlisted_users_make_the_total_unknown_next_to_a_package)
 {
-    (void)state;
     for (int is_busy = 0; is_busy <= 1; is_busy++) {
         struct energy_meter meter;
         struct gpu_sample gpus = {.n_devices = 1};
@@ -138,9 +134,8 @@ static void unlisted_users_make_the_total_unknown_next_to_a_package(void **state
 }
 
 /* A list that comes a second late hides too little for 0 J to be missing. */
-static void a_moment_without_a_list_makes_nothing_unknown(void **state)
+TEST(a_moment_without_a_list_makes_nothing_unknown)
 {
-    (void)state;
     struct energy_meter meter;
     struct gpu_sample gpus = {.n_devices = 1};
     struct gpu_device devices[1] = {{.uuid = "a"}};
@@ -181,9 +176,8 @@ static double main_joules_of(double utilization, double main_sm, double all_sm)
     return meter.energy.main;
 }
 
-static void use_of_a_gpu_by_others_is_theirs(void **state)
+TEST(use_of_a_gpu_by_others_is_theirs)
 {
-    (void)state;
     assert_near(main_joules_of(90, 30, 60), 100.0 / 3);
     assert_near(main_joules_of(30, 30, 60), 50); /* use of the device is below that of its users */
     assert_near(main_joules_of(NAN, 30, 60), 50);
@@ -223,9 +217,8 @@ static void run_mig(
     energy_meter_finish(meter);
 }
 
-static void joules_of_a_card_are_shared_out_among_its_mig_instances(void **state)
+TEST(joules_of_a_card_are_shared_out_among_its_mig_instances)
 {
-    (void)state;
     struct energy_meter meter;
     run_mig(&meter, 3, (double[]){0, 2e9, 0}, 8e9);
     assert_near(meter.energy.main, 25);
@@ -234,9 +227,8 @@ static void joules_of_a_card_are_shared_out_among_its_mig_instances(void **state
     assert_near(meter.energy.main, 25);
 }
 
-static void joules_of_a_card_are_unattributed_when_an_instance_is_unknown(void **state)
+TEST(joules_of_a_card_are_unattributed_when_an_instance_is_unknown)
 {
-    (void)state;
     struct energy_meter meter;
     run_mig(&meter, 2, (double[]){NAN, 2e9}, 8e9);
     assert_true(isnan(meter.energy.main));
@@ -246,17 +238,4 @@ static void joules_of_a_card_are_unattributed_when_an_instance_is_unknown(void *
     assert_true(meter.unshared_joules > 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(joules_of_a_gpu_with_unknown_users_are_unattributed),
-        cmocka_unit_test(use_without_samples_is_not_known),
-        cmocka_unit_test(users_that_no_list_shows_may_be_ours),
-        cmocka_unit_test(unlisted_users_make_the_total_unknown_next_to_a_package),
-        cmocka_unit_test(a_moment_without_a_list_makes_nothing_unknown),
-        cmocka_unit_test(use_of_a_gpu_by_others_is_theirs),
-        cmocka_unit_test(joules_of_a_card_are_shared_out_among_its_mig_instances),
-        cmocka_unit_test(joules_of_a_card_are_unattributed_when_an_instance_is_unknown),
-    };
-    return cmocka_run_group_tests_name("machine/energy/gpu_users", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

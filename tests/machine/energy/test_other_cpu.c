@@ -80,9 +80,8 @@ static void assert_within(double part, double actual, double expected)
 }
 
 /* 2 ms of CPU time a second, next to 40 ms of the others: four ticks a second. */
-static void shares_do_not_depend_on_the_interval(void **state)
+TEST(shares_do_not_depend_on_the_interval)
 {
-    (void)state;
     const double ours = 0.002, others = 0.04, share = ours / (ours + others);
     assert_within(0.05, mean_share(ours, others, 10, 600, 40), share);
     assert_within(0.05, mean_share(ours, others, 100, 60, 40), share);
@@ -95,18 +94,16 @@ static void shares_do_not_depend_on_the_interval(void **state)
 }
 
 /* One or two ticks are little evidence, but shares are too high as often as too low. */
-static void shares_of_few_ticks_are_unbiased(void **state)
+TEST(shares_of_few_ticks_are_unbiased)
 {
-    (void)state;
     const double ours = 0.002, others = 0.04, share = ours / (ours + others);
     assert_within(0.25, mean_share(ours, others, 10, 3, 1000), share);
     assert_within(0.25, mean_share(ours, others, 30, 1, 1000), share);
     assert_within(0.15, mean_share(ours, others, 10, 30, 1000), share);
 }
 
-static void others_that_start_and_stop_are_followed(void **state)
+TEST(others_that_start_and_stop_are_followed)
 {
-    (void)state;
     struct machine machine;
     double used = 0;
     begin(&machine, 3, 0.002, 0.02);
@@ -129,9 +126,8 @@ static void others_that_start_and_stop_are_followed(void **state)
 }
 
 /* Our CPU time never counts as that of the others, however it changes. */
-static void ours_may_start_and_stop(void **state)
+TEST(ours_may_start_and_stop)
 {
-    (void)state;
     struct machine machine;
     begin(&machine, 4, 0, 0.1);
     for (int i = 0; i < 600; i++) {
@@ -166,9 +162,8 @@ static double share_of_bursts(int ticks, int others_begin)
     return joules / machine.busy_seconds;
 }
 
-static void processes_in_step_or_alternating_share_equally(void **state)
+TEST(processes_in_step_or_alternating_share_equally)
 {
-    (void)state;
     const int ticks[] = {5, 10, 20, 40, 100};
     for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
         assert_within(0.05, share_of_bursts(ticks[i], 0), 0.5);
@@ -177,9 +172,8 @@ static void processes_in_step_or_alternating_share_equally(void **state)
     }
 }
 
-static void enough_ticks_are_used_unchanged(void **state)
+TEST(enough_ticks_are_used_unchanged)
 {
-    (void)state;
     struct other_cpu others;
     other_cpu_begin(&others, NS_PER_SECOND);
     other_cpu_read(&others, 3 * NS_PER_SECOND, 4, 1.5);
@@ -192,9 +186,8 @@ static void enough_ticks_are_used_unchanged(void **state)
 }
 
 /* With shorter intervals than it is designed for, the ring buffer spans less time. */
-static void any_number_of_readings_works(void **state)
+TEST(any_number_of_readings_works)
 {
-    (void)state;
     struct machine machine;
     begin(&machine, 5, 0, 0.1);
     for (int i = 0; i < 20 * OTHER_CPU_READINGS; i++)
@@ -202,16 +195,4 @@ static void any_number_of_readings_works(void **state)
     assert_within(0.2, machine.others.seconds, machine.true_seconds);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_do_not_depend_on_the_interval),
-        cmocka_unit_test(shares_of_few_ticks_are_unbiased),
-        cmocka_unit_test(others_that_start_and_stop_are_followed),
-        cmocka_unit_test(ours_may_start_and_stop),
-        cmocka_unit_test(processes_in_step_or_alternating_share_equally),
-        cmocka_unit_test(enough_ticks_are_used_unchanged),
-        cmocka_unit_test(any_number_of_readings_works),
-    };
-    return cmocka_run_group_tests_name("machine/energy/other_cpu", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

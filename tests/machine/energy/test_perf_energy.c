@@ -2,9 +2,8 @@
 
 #include "fake_sysfs.h"
 
-static void reads_lists_of_cpus(void **state)
+TEST(reads_lists_of_cpus)
 {
-    (void)state;
     int cpus[4];
     assert_int_equal(perf_energy_parse_cpus("0\n", cpus, 4), 1);
     assert_int_equal(cpus[0], 0);
@@ -17,18 +16,16 @@ static void reads_lists_of_cpus(void **state)
     assert_int_equal(perf_energy_parse_cpus("3-99999999999", cpus, 4), 0);
 }
 
-static void reads_events(void **state)
+TEST(reads_events)
 {
-    (void)state;
     uint64_t config;
     assert_true(perf_energy_parse_event("event=0x02\n", &config) && config == 2);
     assert_false(perf_energy_parse_event("event=", &config));
     assert_false(perf_energy_parse_event("", &config));
 }
 
-static void says_that_there_are_none(void **state)
+TEST(says_that_there_are_none)
 {
-    (void)state;
     struct perf_energy perf;
     perf_energy_open("/nonexistent", &perf);
     assert_int_equal(perf.count, 0);
@@ -38,9 +35,8 @@ static void says_that_there_are_none(void **state)
 }
 
 /* A type that no kernel knows represents one that it does not permit. */
-static void says_that_they_are_refused(void **state)
+TEST(says_that_they_are_refused)
 {
-    (void)state;
     struct perf_energy perf;
     fake_sysfs_create();
     fake_sysfs_write("bus/event_source/devices/power/type", "2147483000\n");
@@ -55,13 +51,4 @@ static void says_that_they_are_refused(void **state)
     fake_sysfs_remove(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_lists_of_cpus),
-        cmocka_unit_test(reads_events),
-        cmocka_unit_test(says_that_there_are_none),
-        cmocka_unit_test(says_that_they_are_refused),
-    };
-    return cmocka_run_group_tests_name("machine/energy/perf_energy", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

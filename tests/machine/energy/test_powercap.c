@@ -21,9 +21,10 @@ static size_t count_of(const struct powercap *powercap, enum energy_domain domai
     return count;
 }
 
-static void finds_each_counter_once(void **state)
+#define ON_MACHINE(name) TEST_WITH(name, make_machine, fake_sysfs_remove)
+
+ON_MACHINE(finds_each_counter_once)
 {
-    (void)state;
     struct powercap powercap;
     powercap_open(fake_sysfs, &powercap);
     assert_int_equal(powercap.count, 6);
@@ -34,9 +35,8 @@ static void finds_each_counter_once(void **state)
     powercap_close(&powercap);
 }
 
-static void reads_a_counter_again_and_again(void **state)
+ON_MACHINE(reads_a_counter_again_and_again)
 {
-    (void)state;
     struct powercap powercap;
     uint64_t energy_uj;
     powercap_open(fake_sysfs, &powercap);
@@ -49,9 +49,8 @@ static void reads_a_counter_again_and_again(void **state)
     powercap_close(&powercap);
 }
 
-static void passes_over_what_is_no_counter_of_its_own(void **state)
+ON_MACHINE(passes_over_what_is_no_counter_of_its_own)
 {
-    (void)state;
     struct powercap powercap;
     fake_sysfs_make_zone("intel-rapl:x", "package-7\n", 1);
     fake_sysfs_make_zone("intel-rapl", "package-7\n", 1);
@@ -63,9 +62,8 @@ static void passes_over_what_is_no_counter_of_its_own(void **state)
     powercap_close(&powercap);
 }
 
-static void keeps_apart_what_has_no_name(void **state)
+ON_MACHINE(keeps_apart_what_has_no_name)
 {
-    (void)state;
     struct powercap powercap;
     fake_sysfs_make_zone("intel-rapl:3", "npu\n", 1);
     fake_sysfs_make_zone("intel-rapl:1:1", "\n", 1); /* may be DRAM */
@@ -79,9 +77,8 @@ static void keeps_apart_what_has_no_name(void **state)
     powercap_close(&powercap);
 }
 
-static void mmio_counts_packages_that_are_nowhere_else(void **state)
+ON_MACHINE(mmio_counts_packages_that_are_nowhere_else)
 {
-    (void)state;
     struct powercap powercap;
     fake_sysfs_make_zone("intel-rapl-mmio:0:0", "dram\n", 200); /* of package-0, known already */
     fake_sysfs_make_zone("intel-rapl-mmio:1", "package-2\n", 1);
@@ -100,9 +97,8 @@ static void mmio_counts_packages_that_are_nowhere_else(void **state)
     powercap_close(&powercap);
 }
 
-static void mmio_alone_is_enough(void **state)
+TEST(mmio_alone_is_enough)
 {
-    (void)state;
     uint64_t energy_uj;
     struct powercap powercap;
     assert_int_equal(fake_sysfs_create(), 0);
@@ -115,9 +111,8 @@ static void mmio_alone_is_enough(void **state)
     fake_sysfs_remove(NULL);
 }
 
-static void a_counter_that_cannot_be_read_says_why(void **state)
+ON_MACHINE(a_counter_that_cannot_be_read_says_why)
 {
-    (void)state;
     char path[256];
     struct powercap powercap;
     uint64_t energy_uj;
@@ -134,9 +129,8 @@ static void a_counter_that_cannot_be_read_says_why(void **state)
     powercap_close(&powercap);
 }
 
-static void text_that_is_no_number_is_an_error(void **state)
+ON_MACHINE(text_that_is_no_number_is_an_error)
 {
-    (void)state;
     struct powercap powercap;
     uint64_t energy_uj;
     fake_sysfs_write("class/powercap/intel-rapl:0/energy_uj", "\n");
@@ -145,9 +139,8 @@ static void text_that_is_no_number_is_an_error(void **state)
     powercap_close(&powercap);
 }
 
-static void no_counters_are_no_error(void **state)
+TEST(no_counters_are_no_error)
 {
-    (void)state;
     struct powercap powercap;
     powercap_open("/nonexistent", &powercap);
     assert_int_equal(powercap.count, 0);
@@ -155,9 +148,8 @@ static void no_counters_are_no_error(void **state)
     powercap_close(&powercap);
 }
 
-static void a_folder_that_cannot_be_read_is_not_one_without_counters(void **state)
+ON_MACHINE(a_folder_that_cannot_be_read_is_not_one_without_counters)
 {
-    (void)state;
     char path[128];
     struct powercap powercap;
     fake_sysfs_remove(NULL);
@@ -170,9 +162,8 @@ static void a_folder_that_cannot_be_read_is_not_one_without_counters(void **stat
     powercap_close(&powercap);
 }
 
-static void knows_domains_by_their_names(void **state)
+TEST(knows_domains_by_their_names)
 {
-    (void)state;
     enum energy_domain domain;
     assert_true(energy_domain_parse("package-1\n", &domain) && domain == ENERGY_PACKAGE);
     assert_true(energy_domain_parse("package-0-die-1\n", &domain) && domain == ENERGY_PACKAGE);
@@ -182,9 +173,8 @@ static void knows_domains_by_their_names(void **state)
     assert_false(energy_domain_parse("", &domain));
 }
 
-static void any_number_of_packages_is_found(void **state)
+ON_MACHINE(any_number_of_packages_is_found)
 {
-    (void)state;
     char zone[32], name[32];
     struct powercap powercap;
     for (int package = 3; package < 40; package++) {
@@ -200,22 +190,4 @@ static void any_number_of_packages_is_found(void **state)
     powercap_close(&powercap);
 }
 
-int main(void)
-{
-#define ON_MACHINE(test) cmocka_unit_test_setup_teardown(test, make_machine, fake_sysfs_remove)
-    const struct CMUnitTest tests[] = {
-        ON_MACHINE(finds_each_counter_once),
-        ON_MACHINE(reads_a_counter_again_and_again),
-        ON_MACHINE(passes_over_what_is_no_counter_of_its_own),
-        ON_MACHINE(keeps_apart_what_has_no_name),
-        ON_MACHINE(mmio_counts_packages_that_are_nowhere_else),
-        ON_MACHINE(any_number_of_packages_is_found),
-        ON_MACHINE(a_counter_that_cannot_be_read_says_why),
-        ON_MACHINE(text_that_is_no_number_is_an_error),
-        cmocka_unit_test(mmio_alone_is_enough),
-        cmocka_unit_test(no_counters_are_no_error),
-        ON_MACHINE(a_folder_that_cannot_be_read_is_not_one_without_counters),
-        cmocka_unit_test(knows_domains_by_their_names),
-    };
-    return cmocka_run_group_tests_name("machine/energy/powercap", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

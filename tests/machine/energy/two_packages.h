@@ -19,4 +19,4 @@ static inline int make_machine(void **state)
     return 0;
 }
 
-#define ON_MACHINE(test) cmocka_unit_test_setup_teardown(test, make_machine, fake_sysfs_remove)
+#define ON_MACHINE(test) TEST_WITH(test, make_machine, fake_sysfs_remove)

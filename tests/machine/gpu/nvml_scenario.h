@@ -53,5 +53,3 @@ static char text[8192];
 #define GPU_B                                                                                      \
     "gpu GPU-bbbb\nname NVIDIA B\npci 0:2:0\nmemory 8000000000 0 500000000\n"                      \
     "utilization 20\npower_mw 50000\nenergy_mj 1000\n"
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, scenario_setup, scenario_teardown)

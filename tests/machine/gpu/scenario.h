@@ -60,6 +60,8 @@ static inline int scenario_teardown(void **state)
     return 0;
 }
 
+#define SCENARIO_TEST(name) TEST_WITH(name, scenario_setup, scenario_teardown)
+
 /* How often a call was made, by any process when `pid` is 0. "" counts all calls. */
 static inline int count_calls(const char *call, pid_t pid)
 {

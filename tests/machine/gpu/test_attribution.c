@@ -32,17 +32,15 @@ static uint32_t attribute(const struct gpu_process *entries, size_t count)
     return attribute_list(entries, count, false);
 }
 
-static void a_process_that_is_not_listed_has_0(void **state)
+TEST(a_process_that_is_not_listed_has_0)
 {
-    (void)state;
     assert_int_equal(attribute(NULL, 0), 0);
     assert_true(shares[1].main_ram_bytes == 0 && shares[1].combined_ram_bytes == 0);
     assert_true(shares[1].main_sm_percent == 0);
 }
 
-static void a_client_held_by_several_counts_once_in_each_sum(void **state)
+TEST(a_client_held_by_several_counts_once_in_each_sum)
 {
-    (void)state;
     const struct gpu_process entries[] = {
         {.device = 1, .pid = CHILD + 1, .client = 7, .ram_bytes = 100, .sm_percent = 5},
         {.device = 1, .pid = MAIN, .client = 7, .ram_bytes = 100, .sm_percent = 5},
@@ -62,9 +60,8 @@ static void a_client_held_by_several_counts_once_in_each_sum(void **state)
     assert_true(shares[0].combined_ram_bytes == 1000);
 }
 
-static void sums_with_unknown_parts_are_lower_bounds(void **state)
+TEST(sums_with_unknown_parts_are_lower_bounds)
 {
-    (void)state;
     const struct gpu_process entries[] = {
         {.pid = CHILD, .ram_bytes = NAN, .sm_percent = NAN},
         {.pid = CHILD + 1, .ram_bytes = 40, .sm_percent = 3},
@@ -85,9 +82,8 @@ static void sums_with_unknown_parts_are_lower_bounds(void **state)
 }
 
 /* The host's pids can be equal to ours. A client was found in the files of our own process. */
-static void pids_that_may_be_of_another_namespace_are_unknown(void **state)
+TEST(pids_that_may_be_of_another_namespace_are_unknown)
 {
-    (void)state;
     const struct gpu_process entries[] = {
         {.pid = MAIN, .ram_bytes = 10, .sm_percent = 4},
         {.pid = CHILD, .ram_bytes = 20, .sm_percent = 5},
@@ -100,9 +96,8 @@ static void pids_that_may_be_of_another_namespace_are_unknown(void **state)
     assert_true(shares[1].main_ram_bytes == 5);
 }
 
-static void unknown_pids_and_their_memory_are_reported(void **state)
+TEST(unknown_pids_and_their_memory_are_reported)
 {
-    (void)state;
     const struct gpu_process entries[] = {
         {.pid = UNKNOWN_PID, .ram_bytes = 10, .sm_percent = NAN},
         {.pid = UNKNOWN_PID + 1, .ram_bytes = NAN, .sm_percent = NAN},
@@ -116,9 +111,8 @@ static void unknown_pids_and_their_memory_are_reported(void **state)
     assert_true(shares[0].combined_ram_bytes == 0);
 }
 
-static void a_descendant_that_ended_since_the_list_counts(void **state)
+TEST(a_descendant_that_ended_since_the_list_counts)
 {
-    (void)state;
     const struct gpu_process entries[] = {{.pid = UNKNOWN_PID, .ram_bytes = 10},
         {.pid = MAIN, .ram_bytes = 2}, {.pid = UNKNOWN_PID + 1, .ram_bytes = 70}};
     const pid_t asked[] = {UNKNOWN_PID, MAIN};
@@ -138,15 +132,4 @@ static void a_descendant_that_ended_since_the_list_counts(void **state)
     pid_owner_cache_finish(&pid_owners);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_process_that_is_not_listed_has_0),
-        cmocka_unit_test(a_client_held_by_several_counts_once_in_each_sum),
-        cmocka_unit_test(sums_with_unknown_parts_are_lower_bounds),
-        cmocka_unit_test(pids_that_may_be_of_another_namespace_are_unknown),
-        cmocka_unit_test(unknown_pids_and_their_memory_are_reported),
-        cmocka_unit_test(a_descendant_that_ended_since_the_list_counts),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/attribution", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

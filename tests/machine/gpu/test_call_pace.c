@@ -20,22 +20,19 @@ static int64_t pause_after(int64_t cost_ns, uint32_t n_gpus)
     return pace.due_ns - START_NS;
 }
 
-static void calls_take_a_two_hundredth_of_the_time(void **state)
+TEST(calls_take_a_two_hundredth_of_the_time)
 {
-    (void)state;
     assert_int_equal(pause_after(2 * MS, 1), 400 * MS);
     assert_int_equal(pause_after(MS / 2, 8), 800 * MS);
 }
 
-static void no_pause_is_longer_than_a_second(void **state)
+TEST(no_pause_is_longer_than_a_second)
 {
-    (void)state;
     assert_int_equal(pause_after(10 * MS, 8), NS_PER_SECOND);
 }
 
-static void a_quick_call_needs_none(void **state)
+TEST(a_quick_call_needs_none)
 {
-    (void)state;
     assert_int_equal(pause_after(MS / 20, 8), 0);
 }
 
@@ -46,9 +43,8 @@ static int64_t cpu_ns(void)
     return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
 }
 
-static void the_cost_is_the_cpu_time_of_the_call(void **state)
+TEST(the_cost_is_the_cpu_time_of_the_call)
 {
-    (void)state;
     struct call_pace pace = {0};
     int64_t now_ns = clock_monotonic_ns();
     call_pace_begin(&pace, now_ns);
@@ -58,9 +54,8 @@ static void the_cost_is_the_cpu_time_of_the_call(void **state)
     assert_true(pace.due_ns - now_ns >= 400 * MS);
 }
 
-static void a_late_list_among_quick_ones_delays_nothing(void **state)
+TEST(a_late_list_among_quick_ones_delays_nothing)
 {
-    (void)state;
     struct list_budget budget = {0};
     int64_t now_ns = START_NS;
     for (int i = 0; i < 100; i++, now_ns += 200 * MS)
@@ -82,25 +77,22 @@ static int lists_in_a_minute(int64_t cost_ns)
     return count;
 }
 
-static void lists_take_a_twentieth_of_the_time_and_of_one_second_saved(void **state)
+TEST(lists_take_a_twentieth_of_the_time_and_of_one_second_saved)
 {
-    (void)state;
     for (int64_t cost_ns = MS / 2; cost_ns <= 50 * MS; cost_ns *= 10) {
         int64_t spent_ns = lists_in_a_minute(cost_ns) * cost_ns;
         assert_in_range(spent_ns, 60 * NS_PER_SECOND / 20, 61 * NS_PER_SECOND / 20 + cost_ns);
     }
 }
 
-static void a_slow_driver_is_asked_each_second_and_half_of_the_time_at_most(void **state)
+TEST(a_slow_driver_is_asked_each_second_and_half_of_the_time_at_most)
 {
-    (void)state;
     assert_in_range(lists_in_a_minute(200 * MS), 60, 61);
     assert_in_range(lists_in_a_minute(3 * NS_PER_SECOND), 10, 11);
 }
 
-static void what_is_saved_is_not_more_than_a_second(void **state)
+TEST(what_is_saved_is_not_more_than_a_second)
 {
-    (void)state;
     struct list_budget budget = {0};
     list_budget_spend(&budget, START_NS, 60 * MS);
     assert_int_equal(budget.paid_until_ns, START_NS + 200 * MS);
@@ -108,17 +100,4 @@ static void what_is_saved_is_not_more_than_a_second(void **state)
     assert_int_equal(budget.paid_until_ns, START_NS + 3600 * NS_PER_SECOND + 200 * MS);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_take_a_two_hundredth_of_the_time),
-        cmocka_unit_test(no_pause_is_longer_than_a_second),
-        cmocka_unit_test(a_quick_call_needs_none),
-        cmocka_unit_test(the_cost_is_the_cpu_time_of_the_call),
-        cmocka_unit_test(a_late_list_among_quick_ones_delays_nothing),
-        cmocka_unit_test(lists_take_a_twentieth_of_the_time_and_of_one_second_saved),
-        cmocka_unit_test(a_slow_driver_is_asked_each_second_and_half_of_the_time_at_most),
-        cmocka_unit_test(what_is_saved_is_not_more_than_a_second),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/call_pace", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

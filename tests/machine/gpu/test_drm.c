@@ -27,9 +27,8 @@ static const struct gpu_device *device(struct gpu_set *set, size_t index)
     return &devices[index];
 }
 
-static void reads_a_discrete_amd_card(void **state)
+TEST(reads_a_discrete_amd_card)
 {
-    (void)state;
     struct gpu_set *set = open_tree("gpu-amd-discrete");
     const struct gpu_device *card = device(set, 0);
     assert_string_equal(card->uuid, "GPU-8f2e1c0d9a7b6c5d");
@@ -66,9 +65,8 @@ static double card_figure(struct gpu_set *set, enum card_figure figure)
     return card->values[figure];
 }
 
-static void reads_what_an_amd_card_says_of_itself(void **state)
+TEST(reads_what_an_amd_card_says_of_itself)
 {
-    (void)state;
     struct gpu_set *set = open_tree("gpu-amd-discrete");
     assert_number(card_figure(set, CARD_TEMPERATURE), 54);
     assert_number(card_figure(set, CARD_MEMORY_TEMPERATURE), 64);
@@ -89,9 +87,8 @@ static void reads_what_an_amd_card_says_of_itself(void **state)
     gpu_set_close(set);
 }
 
-static void reads_what_intel_cards_say_of_themselves(void **state)
+TEST(reads_what_intel_cards_say_of_themselves)
 {
-    (void)state;
     struct gpu_set *set = open_tree("gpu-xe");
     assert_number(card_figure(set, CARD_GRAPHICS_CLOCK), 2050);
     assert_number(card_figure(set, CARD_MAX_GRAPHICS_CLOCK), 2400);
@@ -110,9 +107,8 @@ static void reads_what_intel_cards_say_of_themselves(void **state)
     gpu_set_close(set);
 }
 
-static void reads_the_ram_of_each_process_of_an_amd_card(void **state)
+TEST(reads_the_ram_of_each_process_of_an_amd_card)
 {
-    (void)state;
     struct gpu_set *set = open_tree("gpu-amd-discrete");
     pid_t children[] = {4243, 4244};
     struct gpu_tree tree = tree_of(4242, children, 2);
@@ -133,9 +129,8 @@ static void reads_the_ram_of_each_process_of_an_amd_card(void **state)
     gpu_set_close(set);
 }
 
-static void shared_memory_counts_in_each_process(void **state)
+TEST(shared_memory_counts_in_each_process)
 {
-    (void)state;
     struct gpu_set *set = open_tree("gpu-i915");
     sample_once(set, 700, 701);
     size_t count;
@@ -147,9 +142,8 @@ static void shared_memory_counts_in_each_process(void **state)
     gpu_set_close(set);
 }
 
-static void memory_of_an_apu_is_vram_and_gtt(void **state)
+TEST(memory_of_an_apu_is_vram_and_gtt)
 {
-    (void)state;
     struct gpu_set *set = open_tree("gpu-amd-apu");
     assert_number(device(set, 0)->ram_capacity_bytes, 536870912 + 8589934592);
     struct gpu_sample sample = sample_once(set, 500, 0);
@@ -162,9 +156,8 @@ static void memory_of_an_apu_is_vram_and_gtt(void **state)
     gpu_set_close(set);
 }
 
-static void reads_the_clients_of_an_i915(void **state)
+TEST(reads_the_clients_of_an_i915)
 {
-    (void)state;
     struct gpu_set *set = open_tree("gpu-i915");
     assert_int_equal(device(set, 0)->vendor, GPU_VENDOR_INTEL);
     assert_number(gpu_set_capacity_bytes(set), NAN);
@@ -183,9 +176,8 @@ static void reads_the_clients_of_an_i915(void **state)
     gpu_set_close(set);
 }
 
-static void reads_the_clients_of_an_xe(void **state)
+TEST(reads_the_clients_of_an_xe)
 {
-    (void)state;
     struct gpu_set *set = open_tree("gpu-xe");
     assert_number(device(set, 0)->ram_capacity_bytes, 12884901888);
     struct gpu_sample sample = sample_once(set, 800, 0);
@@ -201,9 +193,8 @@ static void reads_the_clients_of_an_xe(void **state)
     gpu_set_close(set);
 }
 
-static void several_vendors_work_together(void **state)
+TEST(several_vendors_work_together)
 {
-    (void)state;
     struct gpu_set *set = open_tree("gpu-two-vendors");
     size_t count;
     gpu_set_devices(set, &count);
@@ -219,18 +210,4 @@ static void several_vendors_work_together(void **state)
     gpu_set_close(set);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_a_discrete_amd_card),
-        cmocka_unit_test(reads_what_an_amd_card_says_of_itself),
-        cmocka_unit_test(reads_what_intel_cards_say_of_themselves),
-        cmocka_unit_test(reads_the_ram_of_each_process_of_an_amd_card),
-        cmocka_unit_test(shared_memory_counts_in_each_process),
-        cmocka_unit_test(memory_of_an_apu_is_vram_and_gtt),
-        cmocka_unit_test(reads_the_clients_of_an_i915),
-        cmocka_unit_test(reads_the_clients_of_an_xe),
-        cmocka_unit_test(several_vendors_work_together),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/drm", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -56,9 +56,10 @@ static const char *client(const char *engines)
     return text;
 }
 
-static void gives_the_share_of_the_busiest_engine(void **state)
+#define IN_SYSFS(name) TEST_WITH(name, setup, fake_sysfs_remove)
+
+IN_SYSFS(gives_the_share_of_the_busiest_engine)
 {
-    (void)state;
     struct drm_client_reader reader = {0};
     open_fd(10, 3, "/dev/dri/renderD129",
         client("drm-engine-render:\t7000000000 ns\ndrm-engine-video:\t0 ns\n"
@@ -83,9 +84,8 @@ static void gives_the_share_of_the_busiest_engine(void **state)
 }
 
 /* amdgpu lists the engines that a client has used. */
-static void an_engine_that_is_listed_later_began_at_0(void **state)
+IN_SYSFS(an_engine_that_is_listed_later_began_at_0)
 {
-    (void)state;
     struct drm_client_reader reader = {0};
     open_fd(10, 3, "/dev/dri/renderD129", client(""));
     read_at(&reader, 100);
@@ -117,9 +117,8 @@ static void put_cycles(pid_t pid, unsigned busy, unsigned total)
     open_fd(pid, 3, "/dev/dri/renderD129", text);
 }
 
-static void gives_the_ratio_of_cycles(void **state)
+IN_SYSFS(gives_the_ratio_of_cycles)
 {
-    (void)state;
     struct drm_client_reader reader = {0};
     put_cycles(10, 1000, 100000);
     read_at(&reader, 1);
@@ -136,9 +135,8 @@ static void gives_the_ratio_of_cycles(void **state)
     drm_client_reader_finish(&reader);
 }
 
-static void after_a_reset_cycles_count_anew(void **state)
+IN_SYSFS(after_a_reset_cycles_count_anew)
 {
-    (void)state;
     struct drm_client_reader reader = {0};
     put_cycles(10, 80000, 900000);
     read_at(&reader, 1);
@@ -151,9 +149,8 @@ static void after_a_reset_cycles_count_anew(void **state)
     drm_client_reader_finish(&reader);
 }
 
-static void a_new_client_has_cycles_where_another_one_has_their_total(void **state)
+IN_SYSFS(a_new_client_has_cycles_where_another_one_has_their_total)
 {
-    (void)state;
     struct drm_client_reader reader = {0};
     put_cycles(11, 1000, 100000);
     read_at(&reader, 1);
@@ -165,9 +162,8 @@ static void a_new_client_has_cycles_where_another_one_has_their_total(void **sta
     drm_client_reader_finish(&reader);
 }
 
-static void counts_a_client_once_a_process(void **state)
+IN_SYSFS(counts_a_client_once_a_process)
 {
-    (void)state;
     struct drm_client_reader reader = {0};
     open_fd(10, 3, "/dev/dri/renderD129", client(""));
     open_fd(10, 4, "/dev/dri/card1", client(""));
@@ -189,9 +185,8 @@ static const char *sharing_client(unsigned number)
     return text;
 }
 
-static void buffers_of_several_clients_count_once(void **state)
+IN_SYSFS(buffers_of_several_clients_count_once)
 {
-    (void)state;
     struct drm_client_reader reader = {0};
     open_fd(10, 3, "/dev/dri/renderD129", sharing_client(5));
     open_fd(11, 3, "/dev/dri/renderD129", sharing_client(6));
@@ -205,9 +200,8 @@ static void buffers_of_several_clients_count_once(void **state)
     drm_client_reader_finish(&reader);
 }
 
-static void skips_other_cards_and_other_descriptors(void **state)
+IN_SYSFS(skips_other_cards_and_other_descriptors)
 {
-    (void)state;
     struct drm_client_reader reader = {0};
     open_fd(10, 0, "/dev/null", client(""));
     open_fd(10, 1, "socket:[77]", client(""));
@@ -218,9 +212,8 @@ static void skips_other_cards_and_other_descriptors(void **state)
     drm_client_reader_finish(&reader);
 }
 
-static void a_client_of_a_card_that_slept_is_no_new_one(void **state)
+IN_SYSFS(a_client_of_a_card_that_slept_is_no_new_one)
 {
-    (void)state;
     struct drm_client_reader reader = {0};
     open_fd(10, 3, "/dev/dri/renderD129", client("drm-engine-render:\t7000000000 ns\n"));
     read_at(&reader, 1);
@@ -234,9 +227,8 @@ static void a_client_of_a_card_that_slept_is_no_new_one(void **state)
     drm_client_reader_finish(&reader);
 }
 
-static void finds_a_descriptor_that_becomes_a_card(void **state)
+IN_SYSFS(finds_a_descriptor_that_becomes_a_card)
 {
-    (void)state;
     struct drm_client_reader reader = {0};
     open_fd(10, 3, "/dev/null", "");
     read_at(&reader, 1);
@@ -251,9 +243,8 @@ static void finds_a_descriptor_that_becomes_a_card(void **state)
     drm_client_reader_finish(&reader);
 }
 
-static void a_driver_without_figures_leaves_them_missing(void **state)
+IN_SYSFS(a_driver_without_figures_leaves_them_missing)
 {
-    (void)state;
     struct drm_client_reader reader = {0};
     open_fd(10, 3, "/dev/dri/renderD129", "pos:\t0\nflags:\t02\n");
     read_at(&reader, 1);
@@ -262,9 +253,8 @@ static void a_driver_without_figures_leaves_them_missing(void **state)
     drm_client_reader_finish(&reader);
 }
 
-static void a_process_that_may_not_be_read_is_missing_not_zero(void **state)
+IN_SYSFS(a_process_that_may_not_be_read_is_missing_not_zero)
 {
-    (void)state;
     struct drm_client_reader reader = {0};
     open_fd(10, 3, "/dev/dri/renderD129", client(""));
     char path[128];
@@ -295,9 +285,8 @@ static void limit_files(rlim_t more)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-static void without_descriptors_figures_are_missing_not_zero(void **state)
+IN_SYSFS(without_descriptors_figures_are_missing_not_zero)
 {
-    (void)state;
     struct drm_client_reader reader = {0};
     struct rlimit before;
     getrlimit(RLIMIT_NOFILE, &before);
@@ -318,9 +307,8 @@ static void without_descriptors_figures_are_missing_not_zero(void **state)
     drm_client_reader_finish(&reader);
 }
 
-static void a_suspended_card_is_not_read(void **state)
+IN_SYSFS(a_suspended_card_is_not_read)
 {
-    (void)state;
     struct drm_client_reader reader = {0};
     open_fd(10, 3, "/dev/dri/renderD129", client(""));
     target.suspended = true;
@@ -330,27 +318,9 @@ static void a_suspended_card_is_not_read(void **state)
     drm_client_reader_finish(&reader);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, fake_sysfs_remove)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(gives_the_share_of_the_busiest_engine),
-        TEST(an_engine_that_is_listed_later_began_at_0),
-        TEST(gives_the_ratio_of_cycles),
-        TEST(after_a_reset_cycles_count_anew),
-        TEST(a_new_client_has_cycles_where_another_one_has_their_total),
-        TEST(counts_a_client_once_a_process),
-        TEST(buffers_of_several_clients_count_once),
-        TEST(skips_other_cards_and_other_descriptors),
-        TEST(finds_a_descriptor_that_becomes_a_card),
-        TEST(a_driver_without_figures_leaves_them_missing),
-        TEST(a_process_that_may_not_be_read_is_missing_not_zero),
-        TEST(without_descriptors_figures_are_missing_not_zero),
-        TEST(a_suspended_card_is_not_read),
-        TEST(a_client_of_a_card_that_slept_is_no_new_one),
-    };
-    int failed = cmocka_run_group_tests_name("machine/gpu/drm_clients", tests, NULL, NULL);
+    int failed = run_listed_tests(NULL, NULL);
     gpu_process_list_finish(&list);
     return failed;
 }

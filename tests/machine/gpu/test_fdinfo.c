@@ -14,9 +14,8 @@ static uint64_t ram_bytes(const struct fdinfo *info, bool integrated)
     return fdinfo_ram_bytes(info, integrated, &shared);
 }
 
-static void reads_an_amdgpu_client(void **state)
+TEST(reads_an_amdgpu_client)
 {
-    (void)state;
     struct fdinfo info;
     assert_int_equal(parse("pos:\t0\nflags:\t02100002\n"
                            "drm-driver:\tamdgpu\ndrm-client-id:\t71\ndrm-pdev:\t0000:03:00.0\n"
@@ -36,9 +35,8 @@ static void reads_an_amdgpu_client(void **state)
     assert_int_equal(info.engines[0].busy_ns, 1000000);
 }
 
-static void reads_cycles_and_capacities(void **state)
+TEST(reads_cycles_and_capacities)
 {
-    (void)state;
     struct fdinfo info;
     assert_int_equal(parse("drm-driver:\txe\ndrm-cycles-vcs:\t500\ndrm-total-cycles-vcs:\t2000\n"
                            "drm-engine-capacity-vcs:\t2\ndrm-total-vram0:\t24 MiB\n"
@@ -57,17 +55,15 @@ static void reads_cycles_and_capacities(void **state)
     assert_false(info.has_client);
 }
 
-static void reads_the_total_without_resident_memory(void **state)
+TEST(reads_the_total_without_resident_memory)
 {
-    (void)state;
     struct fdinfo info;
     assert_int_equal(parse("drm-driver:\tmsm\ndrm-total-memory:\t2 MiB", &info), GPUT_OK);
     assert_int_equal(ram_bytes(&info, true), 2 << 20);
 }
 
-static void knows_what_other_clients_have_too(void **state)
+TEST(knows_what_other_clients_have_too)
 {
-    (void)state;
     struct fdinfo info;
     uint64_t shared;
     assert_int_equal(parse("drm-driver:\txe\ndrm-total-vram0:\t9 MiB\ndrm-shared-vram0:\t5 MiB\n"
@@ -81,18 +77,16 @@ static void knows_what_other_clients_have_too(void **state)
     assert_int_equal(shared, 9 << 20); /* not more than it has */
 }
 
-static void refuses_descriptors_that_are_not_a_card(void **state)
+TEST(refuses_descriptors_that_are_not_a_card)
 {
-    (void)state;
     struct fdinfo info;
     assert_int_equal(parse("", &info), GPUT_ERROR_FORMAT);
     assert_int_equal(parse("pos:\t0\nflags:\t02\neventfd-count: 0\n", &info), GPUT_ERROR_FORMAT);
     assert_int_equal(parse("drm-client-id:\t1\n", &info), GPUT_ERROR_FORMAT);
 }
 
-static void skips_malformed_lines(void **state)
+TEST(skips_malformed_lines)
 {
-    (void)state;
     struct fdinfo info;
     char many[4096] = "drm-driver:\tx\n";
     for (int i = 0; i < 40; i++)
@@ -112,15 +106,4 @@ static void skips_malformed_lines(void **state)
     assert_string_equal(info.pci_address, "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_an_amdgpu_client),
-        cmocka_unit_test(reads_cycles_and_capacities),
-        cmocka_unit_test(reads_the_total_without_resident_memory),
-        cmocka_unit_test(knows_what_other_clients_have_too),
-        cmocka_unit_test(refuses_descriptors_that_are_not_a_card),
-        cmocka_unit_test(skips_malformed_lines),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/fdinfo", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

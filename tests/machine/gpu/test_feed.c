@@ -119,9 +119,8 @@ static void *use_lock(void *argument)
     return NULL;
 }
 
-static void a_view_is_up_to_date_also_while_a_thread_publishes(void **state)
+TEST(a_view_is_up_to_date_also_while_a_thread_publishes)
 {
-    (void)state;
     static struct user_of_lock user; /* also of a thread that a failed check leaves */
     user.feed = start();
     pthread_t thread;
@@ -141,9 +140,8 @@ static void a_view_is_up_to_date_also_while_a_thread_publishes(void **state)
     gpu_feed_close(user.feed, clock_monotonic_ns() + FOR_EVER);
 }
 
-static void a_list_is_of_the_moment_at_which_reading_it_began(void **state)
+TEST(a_list_is_of_the_moment_at_which_reading_it_began)
 {
-    (void)state;
     struct gpu_feed_view view = {0};
     struct gpu_feed *feed = start();
     atomic_store(&is_held, true);
@@ -167,9 +165,8 @@ static void read_with_list(struct gpu_feed *feed, struct gpu_feed_view *view)
     gpu_feed_update(feed, view);
 }
 
-static void a_reading_has_the_memory_in_use_around_its_list(void **state)
+TEST(a_reading_has_the_memory_in_use_around_its_list)
 {
-    (void)state;
     struct gpu_feed_view view = {0};
     struct gpu_feed *feed = start();
     atomic_store(&ram_before, 50000000);
@@ -191,9 +188,8 @@ static void a_reading_has_the_memory_in_use_around_its_list(void **state)
     gpu_feed_view_finish(&view);
 }
 
-static void devices_are_read_on_while_a_list_is_late(void **state)
+TEST(devices_are_read_on_while_a_list_is_late)
 {
-    (void)state;
     struct gpu_feed_view view = {0};
     struct gpu_feed *feed = start();
     atomic_store(&is_held, true);
@@ -223,9 +219,8 @@ static void devices_are_read_on_while_a_list_is_late(void **state)
     gpu_feed_view_finish(&view);
 }
 
-static void a_list_that_is_requested_while_one_is_late_is_read_after_it(void **state)
+TEST(a_list_that_is_requested_while_one_is_late_is_read_after_it)
 {
-    (void)state;
     struct gpu_feed_view view = {0};
     struct gpu_feed *feed = start();
     atomic_store(&is_held, true);
@@ -242,9 +237,8 @@ static void a_list_that_is_requested_while_one_is_late_is_read_after_it(void **s
     gpu_feed_view_finish(&view);
 }
 
-static void all_is_read_where_it_is_requested_during_a_reading(void **state)
+TEST(all_is_read_where_it_is_requested_during_a_reading)
 {
-    (void)state;
     struct gpu_feed *feed = start();
     atomic_store(&is_device_held, true);
     gpu_feed_request(feed, GPU_FEED_FIGURES);
@@ -257,9 +251,8 @@ static void all_is_read_where_it_is_requested_during_a_reading(void **state)
     gpu_feed_close(feed, clock_monotonic_ns() + FOR_EVER);
 }
 
-static void it_can_be_closed_while_a_list_is_late(void **state)
+TEST(it_can_be_closed_while_a_list_is_late)
 {
-    (void)state;
     struct gpu_feed *feed = start();
     atomic_store(&is_closed, false);
     atomic_store(&is_held, true);
@@ -272,16 +265,4 @@ static void it_can_be_closed_while_a_list_is_late(void **state)
         usleep(100);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_view_is_up_to_date_also_while_a_thread_publishes),
-        cmocka_unit_test(a_list_is_of_the_moment_at_which_reading_it_began),
-        cmocka_unit_test(a_reading_has_the_memory_in_use_around_its_list),
-        cmocka_unit_test(devices_are_read_on_while_a_list_is_late),
-        cmocka_unit_test(a_list_that_is_requested_while_one_is_late_is_read_after_it),
-        cmocka_unit_test(all_is_read_where_it_is_requested_during_a_reading),
-        cmocka_unit_test(it_can_be_closed_while_a_list_is_late),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/feed", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -27,9 +27,8 @@ static struct card_reading filled(size_t length)
     return reading;
 }
 
-static void reads_a_discrete_card(void **state)
+TEST(reads_a_discrete_card)
 {
-    (void)state;
     begin(1, 3);
     put(4, 2, 55);
     put(8, 2, 66);
@@ -53,9 +52,8 @@ static void reads_a_discrete_card(void **state)
     assert_true(isnan(filled(100).values[CARD_SLOWDOWN_REASONS])); /* cut */
 }
 
-static void adds_up_what_went_over_the_links_between_cards(void **state)
+TEST(adds_up_what_went_over_the_links_between_cards)
 {
-    (void)state;
     static const struct {
         uint8_t revision;
         size_t offset;
@@ -74,9 +72,8 @@ static void adds_up_what_went_over_the_links_between_cards(void **state)
     assert_true(isnan(filled(400).values[CARD_XGMI_READ]));
 }
 
-static void an_unknown_version_gives_nothing(void **state)
+TEST(an_unknown_version_gives_nothing)
 {
-    (void)state;
     begin(1, 9);
     put(4, 2, 55);
     assert_true(isnan(filled(sizeof table).values[CARD_TEMPERATURE]));
@@ -85,9 +82,8 @@ static void an_unknown_version_gives_nothing(void **state)
     assert_true(isnan(filled(sizeof table).values[CARD_SLOWDOWN_REASONS]));
 }
 
-static void reads_the_energy_of_newer_cards(void **state)
+TEST(reads_the_energy_of_newer_cards)
 {
-    (void)state;
     begin(1, 6);
     put(16, 8, 1000000);
     assert_true(fabs(gpu_metrics_energy_joules(table, 256) - 15.259) < 1e-9);
@@ -96,9 +92,8 @@ static void reads_the_energy_of_newer_cards(void **state)
     assert_true(fabs(gpu_metrics_energy_joules(table, 256) - 30.518) < 1e-9);
 }
 
-static void adds_up_for_how_long_a_card_was_slowed(void **state)
+TEST(adds_up_for_how_long_a_card_was_slowed)
 {
-    (void)state;
     struct gpu_metrics_slowed slowed = {0};
     struct card_reading reading;
     card_reading_clear(&reading, "not read");
@@ -132,14 +127,4 @@ static void adds_up_for_how_long_a_card_was_slowed(void **state)
     assert_true(isnan(reading.values[CARD_POWER_CAP_SECONDS]));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_a_discrete_card),
-        cmocka_unit_test(adds_up_what_went_over_the_links_between_cards),
-        cmocka_unit_test(an_unknown_version_gives_nothing),
-        cmocka_unit_test(reads_the_energy_of_newer_cards),
-        cmocka_unit_test(adds_up_for_how_long_a_card_was_slowed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

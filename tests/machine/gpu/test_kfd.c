@@ -37,18 +37,16 @@ static int finish(void **state)
     return fake_sysfs_remove(state);
 }
 
-static void memory_counts_once_next_to_that_of_clients(void **state)
+TEST_WITH(memory_counts_once_next_to_that_of_clients, NULL, finish)
 {
-    (void)state;
     read_in_namespace("4026531836");
     assert_int_equal(list.count, 2);
     assert_true(list.entries[0].ram_bytes == 0 && list.entries[1].ram_bytes == 100);
     assert_false(list.pids_unproven);
 }
 
-static void inside_a_container_its_pids_are_not_ours(void **state)
+TEST_WITH(inside_a_container_its_pids_are_not_ours, NULL, finish)
 {
-    (void)state;
     read_in_namespace("4026532000");
     assert_int_equal(list.count, 2);
     assert_true(list.entries[0].ram_bytes == 30 && list.entries[1].ram_bytes == 100);
@@ -70,9 +68,8 @@ static void put_node(unsigned number, unsigned gpu_id, unsigned location, unsign
 }
 
 /* In mode CPX each partition has a node, and a render node that is not of the PCI device. */
-static void a_card_has_the_nodes_of_its_partitions(void **state)
+TEST_WITH(a_card_has_the_nodes_of_its_partitions, NULL, finish)
 {
-    (void)state;
     struct kfd_card found;
     struct drm_card card = {.pci_address = "0000:0c:00.0"}, other = {.pci_address = "0000:0d:00.0"};
     const pid_t pids[] = {MAIN};
@@ -99,12 +96,4 @@ static void a_card_has_the_nodes_of_its_partitions(void **state)
     assert_true(list.entries[0].ram_bytes == 107);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(memory_counts_once_next_to_that_of_clients, finish),
-        cmocka_unit_test_teardown(a_card_has_the_nodes_of_its_partitions, finish),
-        cmocka_unit_test_teardown(inside_a_container_its_pids_are_not_ours, finish),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/kfd", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

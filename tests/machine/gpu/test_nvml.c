@@ -3,9 +3,8 @@
 
 #include <sys/wait.h>
 
-static void sums_all_gpus_and_attributes_their_use(void **state)
+SCENARIO_TEST(sums_all_gpus_and_attributes_their_use)
 {
-    (void)state;
     SCENARIO(GPU_A "compute %d 600000000\n" GPU_B "compute %d 100000000\ncompute %d 250000000\n",
         MAIN, MAIN, CHILD);
     struct gpu_options options = fake_options();
@@ -35,9 +34,8 @@ static void sums_all_gpus_and_attributes_their_use(void **state)
     assert_string_equal(warnings, "");
 }
 
-static void energy_of_the_module_replaces_that_of_the_gpu(void **state)
+SCENARIO_TEST(energy_of_the_module_replaces_that_of_the_gpu)
 {
-    (void)state;
     SCENARIO(GPU_A "code nvmlDeviceGetTotalEnergyConsumption 3\nmodule_energy_mj 7500\n");
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -46,9 +44,8 @@ static void energy_of_the_module_replaces_that_of_the_gpu(void **state)
 }
 
 /* The call for power gives the mean of a second on newer GPUs; their field that of the moment. */
-static void power_is_that_of_the_moment_where_the_driver_has_it(void **state)
+SCENARIO_TEST(power_is_that_of_the_moment_where_the_driver_has_it)
 {
-    (void)state;
     SCENARIO(GPU_A "instant_power_mw 200000\n" GPU_B);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -58,9 +55,8 @@ static void power_is_that_of_the_moment_where_the_driver_has_it(void **state)
     gpu_set_close(set);
 }
 
-static void an_energy_counter_that_was_reset_is_returned_unchanged(void **state)
+SCENARIO_TEST(an_energy_counter_that_was_reset_is_returned_unchanged)
 {
-    (void)state;
     SCENARIO(GPU_A);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -70,9 +66,8 @@ static void an_energy_counter_that_was_reset_is_returned_unchanged(void **state)
     gpu_set_close(set);
 }
 
-static void gpus_that_do_not_fit_are_said_to_be_left_out(void **state)
+SCENARIO_TEST(gpus_that_do_not_fit_are_said_to_be_left_out)
 {
-    (void)state;
     size_t length = 0, count;
     for (int i = 0; i < GPU_MAX_DEVICES + 2; i++)
         length += (size_t)snprintf(
@@ -91,9 +86,8 @@ static void gpus_that_do_not_fit_are_said_to_be_left_out(void **state)
     gpu_set_close(set);
 }
 
-static void mig_instances_are_gpus_of_their_own(void **state)
+SCENARIO_TEST(mig_instances_are_gpus_of_their_own)
 {
-    (void)state;
     SCENARIO(GPU_A "compute 1 1\npower_mw 70000\nenergy_mj 5000\nmig MIG-1\nmemory 5000 0 "
                    "1200\ncompute %d 700\n"
                    "mig MIG-2\nmemory 5000 0 300\n" GPU_B,
@@ -124,9 +118,8 @@ static void mig_instances_are_gpus_of_their_own(void **state)
     gpu_set_close(set);
 }
 
-static void unified_memory_is_system_ram(void **state)
+SCENARIO_TEST(unified_memory_is_system_ram)
 {
-    (void)state;
     char procfs[4096];
     snprintf(procfs, sizeof procfs, "%s", fixture("gpu-namespaces/proc"));
     static const char *const scenarios[] = {
@@ -145,9 +138,8 @@ static void unified_memory_is_system_ram(void **state)
     }
 }
 
-static void a_forked_child_uses_nothing_of_its_parent(void **state)
+SCENARIO_TEST(a_forked_child_uses_nothing_of_its_parent)
 {
-    (void)state;
     SCENARIO(GPU_A);
     struct gpu_set *set = open_threaded(fake_options());
     pid_t child = fork();
@@ -168,9 +160,8 @@ static void a_forked_child_uses_nothing_of_its_parent(void **state)
     gpu_set_close(set);
 }
 
-static void a_suspended_gpu_is_only_resumed_when_named(void **state)
+SCENARIO_TEST(a_suspended_gpu_is_only_resumed_when_named)
 {
-    (void)state;
     char sysfs[4096], procfs[4096];
     snprintf(sysfs, sizeof sysfs, "%s", fixture("gpu-nvidia-asleep/sys"));
     snprintf(procfs, sizeof procfs, "%s", fixture("gpu-nvidia-asleep/proc"));
@@ -207,9 +198,8 @@ static void write_pci_gpu(const char *root, const char *power_state)
     assert_int_equal(system(command), 0);
 }
 
-static void a_resumed_gpu_is_added(void **state)
+SCENARIO_TEST(a_resumed_gpu_is_added)
 {
-    (void)state;
     char sysfs[128], command[160];
     snprintf(sysfs, sizeof sysfs, "%s/sys", scenario_folder);
     snprintf(command, sizeof command, "rm -r %s", sysfs);
@@ -228,19 +218,4 @@ static void a_resumed_gpu_is_added(void **state)
     assert_int_equal(system(command), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(sums_all_gpus_and_attributes_their_use),
-        TEST(energy_of_the_module_replaces_that_of_the_gpu),
-        TEST(power_is_that_of_the_moment_where_the_driver_has_it),
-        TEST(an_energy_counter_that_was_reset_is_returned_unchanged),
-        TEST(gpus_that_do_not_fit_are_said_to_be_left_out),
-        TEST(mig_instances_are_gpus_of_their_own),
-        TEST(unified_memory_is_system_ram),
-        TEST(a_forked_child_uses_nothing_of_its_parent),
-        TEST(a_suspended_gpu_is_only_resumed_when_named),
-        TEST(a_resumed_gpu_is_added),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/nvml", tests, start_others, end_others);
-}
+RUN_TESTS(start_others, end_others)

@@ -35,9 +35,8 @@ static double read_with(struct fake_driver *driver, const char *values, enum car
     return driver->reading.values[figure];
 }
 
-static void a_sum_of_fields_is_missing_where_one_of_them_fails_later(void **state)
+SCENARIO_TEST(a_sum_of_fields_is_missing_where_one_of_them_fails_later)
 {
-    (void)state;
     struct fake_driver driver;
     SCENARIO(GPU_A);
     open_driver(&driver);
@@ -50,9 +49,8 @@ static void a_sum_of_fields_is_missing_where_one_of_them_fails_later(void **stat
 }
 
 /* Otherwise what is counted there would look like new errors. */
-static void fields_that_a_card_lacked_at_first_are_left_out_for_good(void **state)
+SCENARIO_TEST(fields_that_a_card_lacked_at_first_are_left_out_for_good)
 {
-    (void)state;
     struct fake_driver driver;
     SCENARIO(GPU_A);
     open_driver(&driver);
@@ -64,9 +62,8 @@ static void fields_that_a_card_lacked_at_first_are_left_out_for_good(void **stat
 
 #define REASONS "value nvmlDeviceGetCurrentClocksEventReasons 0x20\n"
 
-static void thermal_time_that_leaps_is_read_from_the_other_fields(void **state)
+SCENARIO_TEST(thermal_time_that_leaps_is_read_from_the_other_fields)
 {
-    (void)state;
     struct fake_driver driver;
     SCENARIO(GPU_A "value field/251 0\nvalue field/269 7000000000\n");
     open_driver(&driver);
@@ -85,9 +82,8 @@ static void thermal_time_that_leaps_is_read_from_the_other_fields(void **state)
     close_driver(&driver);
 }
 
-static void time_that_leaps_and_has_no_other_field_is_withdrawn(void **state)
+SCENARIO_TEST(time_that_leaps_and_has_no_other_field_is_withdrawn)
 {
-    (void)state;
     struct fake_driver driver;
     SCENARIO(GPU_A);
     open_driver(&driver);
@@ -100,9 +96,8 @@ static void time_that_leaps_and_has_no_other_field_is_withdrawn(void **state)
     close_driver(&driver);
 }
 
-static void a_link_of_a_card_that_rests_is_no_trouble(void **state)
+SCENARIO_TEST(a_link_of_a_card_that_rests_is_no_trouble)
 {
-    (void)state;
     struct fake_driver driver;
     char trouble[200];
     const char *link = "value nvmlDeviceGetCurrPcieLinkWidth 8\n"
@@ -128,14 +123,4 @@ static void a_link_of_a_card_that_rests_is_no_trouble(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_sum_of_fields_is_missing_where_one_of_them_fails_later),
-        TEST(fields_that_a_card_lacked_at_first_are_left_out_for_good),
-        TEST(thermal_time_that_leaps_is_read_from_the_other_fields),
-        TEST(time_that_leaps_and_has_no_other_field_is_withdrawn),
-        TEST(a_link_of_a_card_that_rests_is_no_trouble),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

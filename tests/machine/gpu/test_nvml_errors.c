@@ -2,9 +2,8 @@
 #include "machine/gpu/nvidia_suspended.h"
 #include "nvml_scenario.h"
 
-static void a_list_of_the_bus_says_that_there_is_no_device_of_nvidia(void **state)
+TEST(a_list_of_the_bus_says_that_there_is_no_device_of_nvidia)
 {
-    (void)state;
     assert_false(
         nvidia_on_bus_parse("0000\t80860d57\t0\t 0\n0008\t1af41045\t0\t10de\tvirtio-pci\n"));
     assert_true(nvidia_on_bus_parse("0000\t80860d57\t0\n0300\t10de2330\t10\tnvidia\n"));
@@ -15,9 +14,8 @@ static void a_list_of_the_bus_says_that_there_is_no_device_of_nvidia(void **stat
     assert_true(nvidia_may_be_on_bus("/nonexistent"));
 }
 
-static void an_unsupported_figure_is_missing_and_is_not_read_again(void **state)
+SCENARIO_TEST(an_unsupported_figure_is_missing_and_is_not_read_again)
 {
-    (void)state;
     SCENARIO(GPU_A "code nvmlDeviceGetUtilizationRates 3\n"
                    "code nvmlDeviceGetPowerUsage 3\n"
                    "code nvmlDeviceGetTotalEnergyConsumption 3\n" GPU_B);
@@ -38,9 +36,8 @@ static void an_unsupported_figure_is_missing_and_is_not_read_again(void **state)
     gpu_set_close(set);
 }
 
-static void unsupported_memory_is_missing_for_that_gpu_only(void **state)
+SCENARIO_TEST(unsupported_memory_is_missing_for_that_gpu_only)
 {
-    (void)state;
     SCENARIO(GPU_A "code nvmlDeviceGetMemoryInfo 3\ncode nvmlDeviceGetMemoryInfo_v2 3\n" GPU_B);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -52,9 +49,8 @@ static void unsupported_memory_is_missing_for_that_gpu_only(void **state)
     gpu_set_close(set);
 }
 
-static void a_lost_gpu_has_no_figures_and_one_warning(void **state)
+SCENARIO_TEST(a_lost_gpu_has_no_figures_and_one_warning)
 {
-    (void)state;
     SCENARIO(GPU_A "compute %d 100\n" GPU_B "compute %d 30\n", MAIN, MAIN);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -74,9 +70,8 @@ static void a_lost_gpu_has_no_figures_and_one_warning(void **state)
     gpu_set_close(set);
 }
 
-static void a_returning_gpu_is_read_again(void **state)
+SCENARIO_TEST(a_returning_gpu_is_read_again)
 {
-    (void)state;
     SCENARIO(GPU_A);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -92,9 +87,8 @@ static void a_returning_gpu_is_read_again(void **state)
     gpu_set_close(set);
 }
 
-static void an_unknown_error_of_one_figure_makes_only_that_missing(void **state)
+SCENARIO_TEST(an_unknown_error_of_one_figure_makes_only_that_missing)
 {
-    (void)state;
     SCENARIO(GPU_A "code nvmlDeviceGetPowerUsage 999\n");
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -105,9 +99,8 @@ static void an_unknown_error_of_one_figure_makes_only_that_missing(void **state)
     gpu_set_close(set);
 }
 
-static void readings_back_off_after_errors(void **state)
+SCENARIO_TEST(readings_back_off_after_errors)
 {
-    (void)state;
     SCENARIO(GPU_A);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -119,9 +112,8 @@ static void readings_back_off_after_errors(void **state)
     gpu_set_close(set);
 }
 
-static void a_stale_handle_is_renewed(void **state)
+SCENARIO_TEST(a_stale_handle_is_renewed)
 {
-    (void)state;
     SCENARIO("generation 1\n" GPU_A);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -131,9 +123,8 @@ static void a_stale_handle_is_renewed(void **state)
     gpu_set_close(set);
 }
 
-static void a_gpu_that_the_driver_no_longer_knows_is_lost(void **state)
+SCENARIO_TEST(a_gpu_that_the_driver_no_longer_knows_is_lost)
 {
-    (void)state;
     SCENARIO(GPU_B GPU_A);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -148,9 +139,8 @@ static void a_gpu_that_the_driver_no_longer_knows_is_lost(void **state)
     gpu_set_close(set);
 }
 
-static void a_gpu_without_permission_is_skipped(void **state)
+SCENARIO_TEST(a_gpu_without_permission_is_skipped)
 {
-    (void)state;
     SCENARIO(GPU_A GPU_B "code nvmlDeviceGetHandleByIndex 4\n");
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -165,9 +155,8 @@ static void a_gpu_without_permission_is_skipped(void **state)
     gpu_set_close(set);
 }
 
-static void a_failed_start_gives_reason_and_remedy(void **state)
+SCENARIO_TEST(a_failed_start_gives_reason_and_remedy)
 {
-    (void)state;
     static const struct {
         int code;
         enum gpu_source_state state;
@@ -199,9 +188,8 @@ static void a_failed_start_gives_reason_and_remedy(void **state)
     }
 }
 
-static void a_driver_that_does_not_start_has_no_gpus(void **state)
+SCENARIO_TEST(a_driver_that_does_not_start_has_no_gpus)
 {
-    (void)state;
     char procfs[4096];
     size_t count;
     snprintf(procfs, sizeof procfs, "%s", fixture("gpu-nvidia-asleep/proc"));
@@ -214,9 +202,8 @@ static void a_driver_that_does_not_start_has_no_gpus(void **state)
     gpu_set_close(set);
 }
 
-static void a_library_that_is_not_nvml_is_refused(void **state)
+SCENARIO_TEST(a_library_that_is_not_nvml_is_refused)
 {
-    (void)state;
     struct gpu_options options = fake_options();
     options.nvml_path = getenv("FAKE_NVML_SCENARIO");
     SCENARIO("not a library\n");
@@ -242,9 +229,8 @@ static bool has_driver(void)
 }
 
 /* The library is searched for where anything of the driver, or a GPU for it, is in sight. */
-static void without_a_sign_of_a_driver_no_library_is_searched_for(void **state)
+SCENARIO_TEST(without_a_sign_of_a_driver_no_library_is_searched_for)
 {
-    (void)state;
     char procfs[4096];
     struct gpu_options options = fake_options();
     if (has_driver())
@@ -261,23 +247,4 @@ static void without_a_sign_of_a_driver_no_library_is_searched_for(void **state)
     gpu_set_close(set);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_of_the_bus_says_that_there_is_no_device_of_nvidia),
-        TEST(an_unsupported_figure_is_missing_and_is_not_read_again),
-        TEST(unsupported_memory_is_missing_for_that_gpu_only),
-        TEST(a_lost_gpu_has_no_figures_and_one_warning),
-        TEST(a_returning_gpu_is_read_again),
-        TEST(an_unknown_error_of_one_figure_makes_only_that_missing),
-        TEST(readings_back_off_after_errors),
-        TEST(a_stale_handle_is_renewed),
-        TEST(a_gpu_that_the_driver_no_longer_knows_is_lost),
-        TEST(a_gpu_without_permission_is_skipped),
-        TEST(without_a_sign_of_a_driver_no_library_is_searched_for),
-        TEST(a_failed_start_gives_reason_and_remedy),
-        TEST(a_driver_that_does_not_start_has_no_gpus),
-        TEST(a_library_that_is_not_nvml_is_refused),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/nvml_errors", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

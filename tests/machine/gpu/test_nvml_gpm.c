@@ -42,9 +42,8 @@ static void read_after_pauses(struct fake_driver *driver, int count)
     }
 }
 
-static void figures_come_with_the_second_sample(void **state)
+SCENARIO_TEST(figures_come_with_the_second_sample)
 {
-    (void)state;
     struct fake_driver driver;
     SCENARIO(GPU_A PARTS);
     open_driver(&driver, "fake-nvml");
@@ -66,9 +65,8 @@ static void figures_come_with_the_second_sample(void **state)
 }
 
 /* The fake refuses samples that are closer together. */
-static void readings_in_quick_succession_take_one_sample_and_keep_the_figures(void **state)
+SCENARIO_TEST(readings_in_quick_succession_take_one_sample_and_keep_the_figures)
 {
-    (void)state;
     struct fake_driver driver;
     SCENARIO(GPU_A PARTS);
     open_driver(&driver, "fake-nvml");
@@ -84,9 +82,8 @@ static void readings_in_quick_succession_take_one_sample_and_keep_the_figures(vo
     close_driver(&driver);
 }
 
-static void after_a_failed_sample_two_new_ones_are_needed(void **state)
+SCENARIO_TEST(after_a_failed_sample_two_new_ones_are_needed)
 {
-    (void)state;
     struct fake_driver driver;
     SCENARIO(GPU_A PARTS);
     open_driver(&driver, "fake-nvml");
@@ -104,9 +101,8 @@ static void after_a_failed_sample_two_new_ones_are_needed(void **state)
 }
 
 /* What is refused for good is not asked again. */
-static void refusals_have_their_reason_and_end_the_asking(void **state)
+SCENARIO_TEST(refusals_have_their_reason_and_end_the_asking)
 {
-    (void)state;
     static const struct {
         const char *scenario, *variant, *reason;
     } refusals[] = {
@@ -129,9 +125,8 @@ static void refusals_have_their_reason_and_end_the_asking(void **state)
     }
 }
 
-static void what_is_no_percentage_is_missing(void **state)
+SCENARIO_TEST(what_is_no_percentage_is_missing)
 {
-    (void)state;
     struct fake_driver driver;
     SCENARIO(GPU_A "value nvmlGpmQueryDeviceSupport 1\nvalue gpm/2 4294967295\nvalue gpm/3 101\n"
                    "value gpm/5 102\n");
@@ -144,14 +139,4 @@ static void what_is_no_percentage_is_missing(void **state)
     close_driver(&driver);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(figures_come_with_the_second_sample),
-        TEST(readings_in_quick_succession_take_one_sample_and_keep_the_figures),
-        TEST(after_a_failed_sample_two_new_ones_are_needed),
-        TEST(refusals_have_their_reason_and_end_the_asking),
-        TEST(what_is_no_percentage_is_missing),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/nvml_gpm", tests, start_others, end_others);
-}
+RUN_TESTS(start_others, end_others)

@@ -3,9 +3,8 @@
 
 #include <unistd.h>
 
-static void reads_the_lists_of_old_and_new_drivers(void **state)
+SCENARIO_TEST(reads_the_lists_of_old_and_new_drivers)
 {
-    (void)state;
     static const char *const variants[] = {
         "fake-nvml", "fake-nvml-v1", "fake-nvml-v2", "fake-nvml-r535", "fake-nvml-minimal"};
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
@@ -22,9 +21,8 @@ static void reads_the_lists_of_old_and_new_drivers(void **state)
     }
 }
 
-static void works_without_missing_functions(void **state)
+SCENARIO_TEST(works_without_missing_functions)
 {
-    (void)state;
     SCENARIO("gpu GPU-aaaa\nmemory 1000 10 100\nutilization 5\ncompute %d 7\n", MAIN);
     struct gpu_options options = fake_options();
     options.nvml_path = fake_library("fake-nvml-minimal");
@@ -39,9 +37,8 @@ static void works_without_missing_functions(void **state)
     gpu_set_close(set);
 }
 
-static void falls_back_to_older_versions_of_a_call(void **state)
+SCENARIO_TEST(falls_back_to_older_versions_of_a_call)
 {
-    (void)state;
     SCENARIO("code nvmlDeviceGetComputeRunningProcesses_v3 13\n"
              "code nvmlDeviceGetComputeRunningProcesses_v2 25\n"
              "code nvmlDeviceGetMemoryInfo_v2 25\n" GPU_A "compute %d 1000000\n",
@@ -57,9 +54,8 @@ static void falls_back_to_older_versions_of_a_call(void **state)
     gpu_set_close(set);
 }
 
-static void memory_that_is_not_available_is_missing_not_zero(void **state)
+SCENARIO_TEST(memory_that_is_not_available_is_missing_not_zero)
 {
-    (void)state;
     SCENARIO(GPU_A "compute %d na\n", MAIN);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -72,9 +68,8 @@ static void memory_that_is_not_available_is_missing_not_zero(void **state)
     gpu_set_close(set);
 }
 
-static void a_process_in_two_lists_counts_once_with_the_larger_figure(void **state)
+SCENARIO_TEST(a_process_in_two_lists_counts_once_with_the_larger_figure)
 {
-    (void)state;
     SCENARIO(GPU_A "compute %d 500\ngraphics %d 800\nmps %d na\n", MAIN, MAIN, MAIN);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -82,9 +77,8 @@ static void a_process_in_two_lists_counts_once_with_the_larger_figure(void **sta
     gpu_set_close(set);
 }
 
-static void a_list_that_grows_between_calls_is_read(void **state)
+SCENARIO_TEST(a_list_that_grows_between_calls_is_read)
 {
-    (void)state;
     int length = snprintf(text, sizeof text, "grow 60\n" GPU_A);
     for (int i = 0; i < 200; i++)
         length += snprintf(
@@ -96,9 +90,8 @@ static void a_list_that_grows_between_calls_is_read(void **state)
     gpu_set_close(set);
 }
 
-static void a_list_that_never_fits_is_missing_and_ends(void **state)
+SCENARIO_TEST(a_list_that_never_fits_is_missing_and_ends)
 {
-    (void)state;
     SCENARIO("code nvmlDeviceGetComputeRunningProcesses_v3 7\n" GPU_A);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -107,9 +100,8 @@ static void a_list_that_never_fits_is_missing_and_ends(void **state)
     gpu_set_close(set);
 }
 
-static void reads_each_process_utilization(void **state)
+SCENARIO_TEST(reads_each_process_utilization)
 {
-    (void)state;
     SCENARIO(GPU_A "compute %d 10\ncompute %d 10\ncompute %d 10\n"
                    "sample %d 1000 30\nsample %d 2000 35\nsample %d 2000 400\nsample 77 2000 9\n"
                    "sample %d 2000 6\n",
@@ -127,9 +119,8 @@ static void reads_each_process_utilization(void **state)
 }
 
 /* As NVIDIA's driver 580 answers on an H200: it has no sample of a process that used nothing. */
-static void a_process_without_a_sample_is_idle_when_another_has_one(void **state)
+SCENARIO_TEST(a_process_without_a_sample_is_idle_when_another_has_one)
 {
-    (void)state;
     SCENARIO(GPU_A "compute %d 10\ncompute %d 10\nsample %d 1000000 99\n", MAIN, CHILD, MAIN);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -148,9 +139,8 @@ static void a_process_without_a_sample_is_idle_when_another_has_one(void **state
     gpu_set_close(set);
 }
 
-static void a_list_without_permission_is_missing(void **state)
+SCENARIO_TEST(a_list_without_permission_is_missing)
 {
-    (void)state;
     SCENARIO(GPU_A "code nvmlDeviceGetComputeRunningProcesses_v3 4\n" GPU_B "compute %d 5\n", MAIN);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -161,9 +151,8 @@ static void a_list_without_permission_is_missing(void **state)
     gpu_set_close(set);
 }
 
-static void pids_of_other_namespaces_are_matched_or_unattributed(void **state)
+SCENARIO_TEST(pids_of_other_namespaces_are_matched_or_unattributed)
 {
-    (void)state;
     char procfs[4096];
     snprintf(procfs, sizeof procfs, "%s", fixture("gpu-namespaces/proc"));
     /* 8 is what 5007 is called inside; 30 is a process that is not tracked; 44 is not a process. */
@@ -185,9 +174,8 @@ static void pids_of_other_namespaces_are_matched_or_unattributed(void **state)
     gpu_set_close(set);
 }
 
-static void unknown_pids_are_reported_next_to_gpus_of_another_driver(void **state)
+SCENARIO_TEST(unknown_pids_are_reported_next_to_gpus_of_another_driver)
 {
-    (void)state;
     char sysfs[4096];
     snprintf(sysfs, sizeof sysfs, "%s", fixture("gpu-i915/sys"));
     SCENARIO(GPU_A "compute 4194304 5\n");
@@ -203,9 +191,8 @@ static void unknown_pids_are_reported_next_to_gpus_of_another_driver(void **stat
     gpu_set_close(set);
 }
 
-static void processes_that_ended_are_not_those_of_another_namespace(void **state)
+SCENARIO_TEST(processes_that_ended_are_not_those_of_another_namespace)
 {
-    (void)state;
     SCENARIO(GPU_A "compute 4194304 100\ncompute %d 1000\n", MAIN);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
@@ -216,23 +203,4 @@ static void processes_that_ended_are_not_those_of_another_namespace(void **state
     gpu_set_close(set);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(reads_the_lists_of_old_and_new_drivers),
-        TEST(works_without_missing_functions),
-        TEST(falls_back_to_older_versions_of_a_call),
-        TEST(memory_that_is_not_available_is_missing_not_zero),
-        TEST(a_process_in_two_lists_counts_once_with_the_larger_figure),
-        TEST(a_list_that_grows_between_calls_is_read),
-        TEST(a_list_that_never_fits_is_missing_and_ends),
-        TEST(reads_each_process_utilization),
-        TEST(a_process_without_a_sample_is_idle_when_another_has_one),
-        TEST(a_list_without_permission_is_missing),
-        TEST(pids_of_other_namespaces_are_matched_or_unattributed),
-        TEST(unknown_pids_are_reported_next_to_gpus_of_another_driver),
-        TEST(processes_that_ended_are_not_those_of_another_namespace),
-    };
-    return cmocka_run_group_tests_name(
-        "machine/gpu/nvml_processes", tests, start_others, end_others);
-}
+RUN_TESTS(start_others, end_others)

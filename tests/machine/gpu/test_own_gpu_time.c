@@ -81,9 +81,10 @@ static struct own_gpu_time *begin(void)
     return gpu_time;
 }
 
-static void adds_up_engines_and_clients_each_once(void **state)
+#define IN_SYSFS(name) TEST_WITH(name, setup, fake_sysfs_remove)
+
+IN_SYSFS(adds_up_engines_and_clients_each_once)
 {
-    (void)state;
     open_fd(3, "/dev/dri/renderD128",
         info_of("i915", 5, "drm-engine-render:\t100 ns\ndrm-engine-video:\t20 ns\n"));
     open_fd(4, "/dev/dri/renderD128",
@@ -102,9 +103,8 @@ static void adds_up_engines_and_clients_each_once(void **state)
     own_gpu_time_close(gpu_time);
 }
 
-static void clients_come_and_go_and_their_time_stays(void **state)
+IN_SYSFS(clients_come_and_go_and_their_time_stays)
 {
-    (void)state;
     struct own_gpu_time *gpu_time = begin();
     assert_int_equal(own_gpu_time_read(gpu_time), 0);
     open_fd(3, "/dev/dri/renderD128", render(5, 300));
@@ -126,9 +126,8 @@ static void clients_come_and_go_and_their_time_stays(void **state)
     own_gpu_time_close(gpu_time);
 }
 
-static void cycles_are_a_share_of_the_time(void **state)
+IN_SYSFS(cycles_are_a_share_of_the_time)
 {
-    (void)state;
     static const char format[] = "drm-cycles-rcs:\t%d\ndrm-total-cycles-rcs:\t%d\n";
     char engines[128];
     snprintf(engines, sizeof engines, format, 1000, 100000);
@@ -154,9 +153,8 @@ static void cycles_are_a_share_of_the_time(void **state)
     own_gpu_time_close(gpu_time);
 }
 
-static void it_is_unknown_while_a_gpu_is_open_that_does_not_report(void **state)
+IN_SYSFS(it_is_unknown_while_a_gpu_is_open_that_does_not_report)
 {
-    (void)state;
     static const struct {
         const char *target, *info;
         bool is_reported;
@@ -195,9 +193,8 @@ static void it_is_unknown_while_a_gpu_is_open_that_does_not_report(void **state)
     own_gpu_time_close(gpu_time);
 }
 
-static void a_descriptor_that_the_program_took_is_not_read(void **state)
+IN_SYSFS(a_descriptor_that_the_program_took_is_not_read)
 {
-    (void)state;
     open_fd(3, "/dev/dri/renderD128", render(5, 100));
     struct own_gpu_time *gpu_time = begin();
     int64_t before = own_gpu_time_read(gpu_time);
@@ -220,9 +217,8 @@ static void a_descriptor_that_the_program_took_is_not_read(void **state)
     close(zero);
 }
 
-static void machines_that_report_nothing_say_why(void **state)
+IN_SYSFS(machines_that_report_nothing_say_why)
 {
-    (void)state;
     struct gput_error error;
     static const char why[] = "sys/class/drm/card0/device/uevent";
     assert_int_equal(own_gpu_time_check(fake_sysfs, sys_root, &error), GPUT_OK);
@@ -247,17 +243,4 @@ static void machines_that_report_nothing_say_why(void **state)
     own_gpu_time_close(NULL);
 }
 
-#define own_test(f) cmocka_unit_test_setup_teardown(f, setup, fake_sysfs_remove)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        own_test(adds_up_engines_and_clients_each_once),
-        own_test(clients_come_and_go_and_their_time_stays),
-        own_test(cycles_are_a_share_of_the_time),
-        own_test(it_is_unknown_while_a_gpu_is_open_that_does_not_report),
-        own_test(a_descriptor_that_the_program_took_is_not_read),
-        own_test(machines_that_report_nothing_say_why),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/own_gpu_time", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,9 +1,8 @@
 #include "machine/gpu/pci_address.h"
 #include "testing.h"
 
-static void reads_every_form_of_an_address(void **state)
+TEST(reads_every_form_of_an_address)
 {
-    (void)state;
     static const char *const spellings[] = {
         "0000:0a:1f.3", "0A:1F.3", "00000000:0A:1F.3", "0:a:1f.3"};
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
@@ -20,9 +19,8 @@ static void reads_every_form_of_an_address(void **state)
     assert_string_equal(text, "10001:00:02.0");
 }
 
-static void refuses_other_texts(void **state)
+TEST(refuses_other_texts)
 {
-    (void)state;
     static const char *const wrong[] = {"", "0", "0000", "00:00", "01.0", "0000:01:00",
         "0000:01:00.", "0000:01:00.8", "0000:01:20.0", "0000:100:00.0", "0:0:0:0.0", "GPU-1234",
         "0000:01:00.0 ", "000000000:01:00.0"};
@@ -33,11 +31,4 @@ static void refuses_other_texts(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_form_of_an_address),
-        cmocka_unit_test(refuses_other_texts),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/pci_address", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

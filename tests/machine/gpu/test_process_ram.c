@@ -49,9 +49,8 @@ static int empty(void **state)
 
 static const pid_t both[] = {MAIN, CHILD, 0}, none[] = {0};
 
-static void adds_up_devices_and_clients(void **state)
+TEST_WITH(adds_up_devices_and_clients, NULL, empty)
 {
-    (void)state;
     const struct gpu_process entries[] = {
         {.device = 0, .pid = MAIN, .ram_bytes = 100}, /* compute */
         {.device = 0, .pid = MAIN, .ram_bytes = 70},  /* and graphics */
@@ -68,9 +67,8 @@ static void adds_up_devices_and_clients(void **state)
     assert_int_equal(ram_list.entries[0].read_ns, 7);
 }
 
-static void keeps_what_each_holds_on_each_device(void **state)
+TEST_WITH(keeps_what_each_holds_on_each_device, NULL, empty)
 {
-    (void)state;
     const struct gpu_process entries[] = {
         {.device = 0, .pid = MAIN, .ram_bytes = 100}, /* the set's device 3 */
         {.device = 1, .pid = MAIN, .client = 7, .ram_bytes = 1000},
@@ -93,9 +91,8 @@ static void keeps_what_each_holds_on_each_device(void **state)
     }
 }
 
-static void only_processes_tracked_at_the_list_have_0(void **state)
+TEST_WITH(only_processes_tracked_at_the_list_have_0, NULL, empty)
 {
-    (void)state;
     const struct gpu_process entries[] = {{.device = 1, .pid = CHILD + 1, .ram_bytes = 5}};
     add(entries, 1, both, NULL);
     assert_int_equal(ram_list.count, 3);
@@ -107,9 +104,8 @@ static void only_processes_tracked_at_the_list_have_0(void **state)
     assert_int_equal(ram_list.count, 0);
 }
 
-static void what_no_device_reports_is_unknown(void **state)
+TEST_WITH(what_no_device_reports_is_unknown, NULL, empty)
 {
-    (void)state;
     const struct gpu_process unreported[] = {
         {.device = 0, .pid = MAIN, .ram_bytes = 100},
         {.device = 1, .pid = MAIN, .ram_bytes = NAN},
@@ -119,9 +115,8 @@ static void what_no_device_reports_is_unknown(void **state)
     assert_holds(1, CHILD, 0); /* of the second device, which reports it */
 }
 
-static void a_process_that_ended_since_the_list_counts(void **state)
+TEST_WITH(a_process_that_ended_since_the_list_counts, NULL, empty)
 {
-    (void)state;
     const pid_t ended[] = {UNKNOWN_PID, MAIN, 0};
     const struct gpu_process entries[] = {{.device = 0, .pid = UNKNOWN_PID, .ram_bytes = 12}};
     add(entries, 1, ended, NULL);
@@ -129,9 +124,8 @@ static void a_process_that_ended_since_the_list_counts(void **state)
     assert_holds(1, MAIN, 0);
 }
 
-static void lists_of_several_drivers_are_merged(void **state)
+TEST_WITH(lists_of_several_drivers_are_merged, NULL, empty)
 {
-    (void)state;
     const struct gpu_process first[] = {{.device = 0, .pid = MAIN, .ram_bytes = 1}};
     const struct gpu_process second[] = {{.device = 0, .pid = MAIN, .ram_bytes = 10},
         {.device = 0, .pid = CHILD, .ram_bytes = NAN},
@@ -144,15 +138,4 @@ static void lists_of_several_drivers_are_merged(void **state)
     assert_holds(1, CHILD, NAN);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(adds_up_devices_and_clients, empty),
-        cmocka_unit_test_teardown(keeps_what_each_holds_on_each_device, empty),
-        cmocka_unit_test_teardown(only_processes_tracked_at_the_list_have_0, empty),
-        cmocka_unit_test_teardown(what_no_device_reports_is_unknown, empty),
-        cmocka_unit_test_teardown(a_process_that_ended_since_the_list_counts, empty),
-        cmocka_unit_test_teardown(lists_of_several_drivers_are_merged, empty),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/process_ram", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

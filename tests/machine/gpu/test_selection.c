@@ -9,9 +9,8 @@ static const struct gpu_device devices[] = {
     {.uuid = "0000:00:02.0", .pci_address = "0000:00:02.0"},
 };
 
-static void a_word_names_a_device_by_uuid_index_or_address(void **state)
+TEST(a_word_names_a_device_by_uuid_index_or_address)
 {
-    (void)state;
     static const struct {
         const char *uuids;
         bool has[3];
@@ -32,9 +31,8 @@ static void a_word_names_a_device_by_uuid_index_or_address(void **state)
     }
 }
 
-static void an_unknown_word_lists_the_available_uuids(void **state)
+TEST(an_unknown_word_lists_the_available_uuids)
 {
-    (void)state;
     struct gput_error error;
     assert_int_equal(gpu_selection_check("0,GPU-2", devices, 3, &error), GPUT_ERROR_NOT_FOUND);
     assert_string_equal(error.message,
@@ -45,17 +43,15 @@ static void an_unknown_word_lists_the_available_uuids(void **state)
     assert_non_null(strstr(error.message, "none (no GPU was found)"));
 }
 
-static void an_empty_list_is_an_error(void **state)
+TEST(an_empty_list_is_an_error)
 {
-    (void)state;
     struct gput_error error;
     assert_int_equal(gpu_selection_check("", devices, 3, &error), GPUT_ERROR_INVALID);
     assert_int_equal(gpu_selection_check(" ,,", devices, 3, &error), GPUT_ERROR_INVALID);
 }
 
-static void only_three_brands_are_valid(void **state)
+TEST(only_three_brands_are_valid)
 {
-    (void)state;
     enum gpu_vendor vendor;
     struct gput_error error;
     assert_int_equal(gpu_brand_parse("intel", &vendor, &error), GPUT_OK);
@@ -66,13 +62,4 @@ static void only_three_brands_are_valid(void **state)
     assert_int_equal(gpu_brand_parse("other", &vendor, &error), GPUT_ERROR_INVALID);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_word_names_a_device_by_uuid_index_or_address),
-        cmocka_unit_test(an_unknown_word_lists_the_available_uuids),
-        cmocka_unit_test(an_empty_list_is_an_error),
-        cmocka_unit_test(only_three_brands_are_valid),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/selection", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

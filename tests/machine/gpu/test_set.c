@@ -14,9 +14,8 @@ static void end_hang(void)
     usleep(20000);
 }
 
-static void gives_first_figures_at_once_and_fresh_ones_on_request(void **state)
+SCENARIO_TEST(gives_first_figures_at_once_and_fresh_ones_on_request)
 {
-    (void)state;
     scenario_write(GPU_A);
     struct gpu_options options = fake_options();
     options.synchronous = false;
@@ -32,9 +31,8 @@ static void gives_first_figures_at_once_and_fresh_ones_on_request(void **state)
     gpu_set_close(set);
 }
 
-static void waits_for_devices_but_only_once_for_one_that_hangs(void **state)
+SCENARIO_TEST(waits_for_devices_but_only_once_for_one_that_hangs)
 {
-    (void)state;
     scenario_write(GPU_A);
     struct gpu_set *set = open_threaded(fake_options());
     scenario_write("delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\n"
@@ -53,9 +51,8 @@ static void waits_for_devices_but_only_once_for_one_that_hangs(void **state)
     end_hang();
 }
 
-static void lists_at_once_when_that_is_requested(void **state)
+SCENARIO_TEST(lists_at_once_when_that_is_requested)
 {
-    (void)state;
     char text[256];
     scenario_write(GPU_A);
     struct gpu_set *set = open_threaded(fake_options());
@@ -73,9 +70,8 @@ static void lists_at_once_when_that_is_requested(void **state)
     gpu_set_close(set);
 }
 
-static void waits_for_a_list_but_only_once_for_a_driver_that_hangs(void **state)
+SCENARIO_TEST(waits_for_a_list_but_only_once_for_a_driver_that_hangs)
 {
-    (void)state;
     scenario_write(GPU_A);
     struct gpu_set *set = open_threaded(fake_options());
     struct gpu_tree tree = tree_of(getpid(), NULL, 0);
@@ -113,9 +109,8 @@ static struct gpu_sample sample_without_a_last_list(struct gpu_set *set)
     return sample;
 }
 
-static void a_list_from_before_the_last_one_says_nothing_of_memory_that_has_changed(void **state)
+SCENARIO_TEST(a_list_from_before_the_last_one_says_nothing_of_memory_that_has_changed)
 {
-    (void)state;
     static const char no_lists[] = "delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\n";
     char text[256];
     snprintf(text, sizeof text, GPU_A "compute %d 1000000\n", (int)getpid());
@@ -148,9 +143,8 @@ static void hold(const char *first, long long megabytes)
     scenario_write(text);
 }
 
-static void processes_are_of_the_moment_of_the_memory_in_use(void **state)
+SCENARIO_TEST(processes_are_of_the_moment_of_the_memory_in_use)
 {
-    (void)state;
     hold("", 100);
     struct gpu_set *set = open_threaded(fake_options());
     struct gpu_tree tree = tree_of(getpid(), NULL, 0);
@@ -172,9 +166,8 @@ static void processes_are_of_the_moment_of_the_memory_in_use(void **state)
     gpu_set_close(set);
 }
 
-static void what_processes_held_before_memory_was_freed_says_nothing_of_now(void **state)
+SCENARIO_TEST(what_processes_held_before_memory_was_freed_says_nothing_of_now)
 {
-    (void)state;
     hold("", 4000);
     struct gpu_set *set = open_threaded(fake_options());
     struct gpu_tree tree = tree_of(getpid(), NULL, 0);
@@ -199,9 +192,8 @@ static void what_processes_held_before_memory_was_freed_says_nothing_of_now(void
     usleep(20000);
 }
 
-static void processes_never_hold_more_than_is_in_use_at_that_moment(void **state)
+SCENARIO_TEST(processes_never_hold_more_than_is_in_use_at_that_moment)
 {
-    (void)state;
     char text[256];
     snprintf(text, sizeof text, GPU_A "compute %d 1500000000\n", (int)getpid());
     scenario_write(text);
@@ -214,9 +206,8 @@ static void processes_never_hold_more_than_is_in_use_at_that_moment(void **state
     gpu_set_close(set);
 }
 
-static void reports_ram_in_use_by_untracked_processes(void **state)
+SCENARIO_TEST(reports_ram_in_use_by_untracked_processes)
 {
-    (void)state;
     char text[256];
     snprintf(text, sizeof text, GPU_A "compute %d 400000000\n", (int)getpid());
     scenario_write(text);
@@ -231,9 +222,8 @@ static void reports_ram_in_use_by_untracked_processes(void **state)
     gpu_set_close(set);
 }
 
-static void sample_requests_figures_when_refresh_was_not_called(void **state)
+SCENARIO_TEST(sample_requests_figures_when_refresh_was_not_called)
 {
-    (void)state;
     scenario_write(GPU_A);
     struct gpu_set *set = open_threaded(fake_options());
     scenario_write("gpu GPU-aaaa\nmemory 16000000000 0 2000000000\n");
@@ -243,9 +233,8 @@ static void sample_requests_figures_when_refresh_was_not_called(void **state)
     gpu_set_close(set);
 }
 
-static void reports_the_ram_of_each_process_and_its_version(void **state)
+SCENARIO_TEST(reports_the_ram_of_each_process_and_its_version)
 {
-    (void)state;
     char text[256];
     struct gpu_options options = fake_options();
     options.each_process = true;
@@ -274,9 +263,8 @@ static void reports_the_ram_of_each_process_and_its_version(void **state)
     gpu_set_close(set);
 }
 
-static void a_driver_that_hangs_delays_neither_samples_nor_close(void **state)
+SCENARIO_TEST(a_driver_that_hangs_delays_neither_samples_nor_close)
 {
-    (void)state;
     scenario_write(GPU_A);
     struct gpu_options options = fake_options();
     options.max_age_seconds = 0.05;
@@ -300,9 +288,8 @@ static void a_driver_that_hangs_delays_neither_samples_nor_close(void **state)
     end_hang();
 }
 
-static void slow_lists_of_processes_leave_device_figures_fresh(void **state)
+SCENARIO_TEST(slow_lists_of_processes_leave_device_figures_fresh)
 {
-    (void)state;
     scenario_write(GPU_A "compute 1 5\n");
     struct gpu_set *set = open_threaded(fake_options());
     scenario_write("delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\n"
@@ -319,9 +306,8 @@ static void slow_lists_of_processes_leave_device_figures_fresh(void **state)
     end_hang();
 }
 
-static void warns_once_about_one_driver_that_fails_while_another_works(void **state)
+SCENARIO_TEST(warns_once_about_one_driver_that_fails_while_another_works)
 {
-    (void)state;
     char sysfs[4096];
     snprintf(sysfs, sizeof sysfs, "%s", fixture("gpu-amd-discrete/sys"));
     scenario_write("code nvmlInit 18\n");
@@ -337,9 +323,8 @@ static void warns_once_about_one_driver_that_fails_while_another_works(void **st
     gpu_set_close(set);
 }
 
-static void without_any_gpu_everything_is_zero_and_there_is_a_reason(void **state)
+SCENARIO_TEST(without_any_gpu_everything_is_zero_and_there_is_a_reason)
 {
-    (void)state;
     struct gpu_options options = fake_options();
     options.nvml_path = "/nonexistent";
     struct gpu_set *set = open_threaded(options);
@@ -358,9 +343,8 @@ static void without_any_gpu_everything_is_zero_and_there_is_a_reason(void **stat
     gpu_set_close(set);
 }
 
-static void reads_only_the_requested_brand(void **state)
+SCENARIO_TEST(reads_only_the_requested_brand)
 {
-    (void)state;
     size_t count;
     scenario_write(GPU_A);
     struct gpu_options options = options_with_other_vendors();
@@ -384,9 +368,8 @@ static void reads_only_the_requested_brand(void **state)
     gpu_set_close(set);
 }
 
-static void counts_utilization_of_the_selected_gpus_only(void **state)
+SCENARIO_TEST(counts_utilization_of_the_selected_gpus_only)
 {
-    (void)state;
     scenario_write(GPU_A "gpu GPU-bbbb\nmemory 100 0 10\nutilization 30\n"
                          "gpu GPU-cccc\nmemory 100 0 10\nutilization 7\n");
     struct gpu_options options = fake_options();
@@ -400,9 +383,8 @@ static void counts_utilization_of_the_selected_gpus_only(void **state)
     gpu_set_close(set);
 }
 
-static void reads_nothing_of_gpus_that_are_left_to_another_tracker(void **state)
+SCENARIO_TEST(reads_nothing_of_gpus_that_are_left_to_another_tracker)
 {
-    (void)state;
     scenario_write(GPU_A "gpu GPU-bbbb\nmemory 16000000000 0 2000000000\n");
     struct gpu_options options = fake_options();
     options.uuids = "GPU-aaaa";
@@ -422,9 +404,8 @@ static void reads_nothing_of_gpus_that_are_left_to_another_tracker(void **state)
     gpu_set_close(set);
 }
 
-static void refuses_unknown_uuids_and_brands(void **state)
+SCENARIO_TEST(refuses_unknown_uuids_and_brands)
 {
-    (void)state;
     scenario_write(GPU_A "gpu GPU-bbbb\nmemory 100 0 10\n");
     struct gpu_set *set = NULL;
     struct gput_error error;
@@ -444,30 +425,4 @@ static void refuses_unknown_uuids_and_brands(void **state)
         error.message, "\"voodoo\" is not a valid GPU brand. Valid values are amd, intel, nvidia");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, scenario_setup, scenario_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(gives_first_figures_at_once_and_fresh_ones_on_request),
-        TEST(sample_requests_figures_when_refresh_was_not_called),
-        TEST(waits_for_devices_but_only_once_for_one_that_hangs),
-        TEST(lists_at_once_when_that_is_requested),
-        TEST(waits_for_a_list_but_only_once_for_a_driver_that_hangs),
-        TEST(a_list_from_before_the_last_one_says_nothing_of_memory_that_has_changed),
-        TEST(processes_are_of_the_moment_of_the_memory_in_use),
-        TEST(what_processes_held_before_memory_was_freed_says_nothing_of_now),
-        TEST(processes_never_hold_more_than_is_in_use_at_that_moment),
-        TEST(reports_ram_in_use_by_untracked_processes),
-        TEST(reports_the_ram_of_each_process_and_its_version),
-        TEST(a_driver_that_hangs_delays_neither_samples_nor_close),
-        TEST(slow_lists_of_processes_leave_device_figures_fresh),
-        TEST(warns_once_about_one_driver_that_fails_while_another_works),
-        TEST(without_any_gpu_everything_is_zero_and_there_is_a_reason),
-        TEST(reads_only_the_requested_brand),
-        TEST(counts_utilization_of_the_selected_gpus_only),
-        TEST(refuses_unknown_uuids_and_brands),
-        TEST(reads_nothing_of_gpus_that_are_left_to_another_tracker),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/set", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

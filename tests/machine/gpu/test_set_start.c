@@ -4,9 +4,8 @@
 
 #define GPU_A "gpu GPU-aaaa\nmemory 16000000000 0 1000000000\nutilization 40\n"
 
-static void a_driver_that_starts_slowly_is_added_later(void **state)
+SCENARIO_TEST(a_driver_that_starts_slowly_is_added_later)
 {
-    (void)state;
     struct gpu_options options = fake_options();
     options.synchronous = false;
     scenario_write(HANG);
@@ -33,9 +32,8 @@ static const struct gpu_source_status *nvml_of(const struct gpu_set *set)
     return &gpu_set_sources(set, &count)[0];
 }
 
-static void a_library_that_opens_slowly_can_be_opened_later(void **state)
+SCENARIO_TEST(a_library_that_opens_slowly_can_be_opened_later)
 {
-    (void)state;
     size_t count;
     scenario_write(GPU_A);
     struct gpu_options options = options_with_other_vendors();
@@ -61,9 +59,8 @@ static void a_library_that_opens_slowly_can_be_opened_later(void **state)
     gpu_set_close(set);
 }
 
-static void a_library_that_was_never_opened_is_not_called(void **state)
+SCENARIO_TEST(a_library_that_was_never_opened_is_not_called)
 {
-    (void)state;
     scenario_write(HANG);
     struct gpu_options options = fake_options();
     options.synchronous = false;
@@ -74,9 +71,8 @@ static void a_library_that_was_never_opened_is_not_called(void **state)
     assert_int_equal(count_calls("", 0), 0);
 }
 
-static void nothing_is_opened_later_where_that_is_quick_or_uuids_were_named(void **state)
+SCENARIO_TEST(nothing_is_opened_later_where_that_is_quick_or_uuids_were_named)
 {
-    (void)state;
     struct gpu_options options = fake_options();
     options.starts_later = true;
     scenario_write(GPU_A);
@@ -93,15 +89,4 @@ static void nothing_is_opened_later_where_that_is_quick_or_uuids_were_named(void
     gpu_set_close(set);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, scenario_setup, scenario_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_driver_that_starts_slowly_is_added_later),
-        TEST(a_library_that_opens_slowly_can_be_opened_later),
-        TEST(a_library_that_was_never_opened_is_not_called),
-        TEST(nothing_is_opened_later_where_that_is_quick_or_uuids_were_named),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/set_start", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

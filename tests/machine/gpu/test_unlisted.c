@@ -30,9 +30,8 @@ static struct gpu_missing find(void)
     return gpu_missing_find(&(struct gpu_listed){&list, 0, &share, &device, &sample, has_listed});
 }
 
-static void an_empty_list_of_a_gpu_in_use_leaves_ram_unknown(void **state)
+TEST_WITH(an_empty_list_of_a_gpu_in_use_leaves_ram_unknown, begin, NULL)
 {
-    (void)state;
     struct gpu_missing missing = find();
     assert_non_null(strstr(missing.ram, "lists no process while memory is in use"));
     assert_string_equal(missing.sm, missing.ram);
@@ -42,44 +41,39 @@ static void an_empty_list_of_a_gpu_in_use_leaves_ram_unknown(void **state)
     assert_true(find().ram_may_be_held && find().sm_may_be_used);
 }
 
-static void an_empty_list_of_an_unused_gpu_means_0(void **state)
+TEST_WITH(an_empty_list_of_an_unused_gpu_means_0, begin, NULL)
 {
-    (void)state;
     sample.ram_used_bytes = 20e6;
     assert_null(find().ram);
     assert_null(find().sm);
     assert_false(find().ram_is_hidden || find().ram_may_be_held);
 }
 
-static void an_idle_gpu_has_0_utilization(void **state)
+TEST_WITH(an_idle_gpu_has_0_utilization, begin, NULL)
 {
-    (void)state;
     sample.utilization_percent = 0;
     assert_true(find().ram_is_hidden);
     assert_null(find().sm);
 }
 
-static void system_ram_in_use_does_not_show_use_of_the_gpu(void **state)
+TEST_WITH(system_ram_in_use_does_not_show_use_of_the_gpu, begin, NULL)
 {
-    (void)state;
     device.shares_ram = true;
     assert_true(find().ram_is_hidden);
     sample.utilization_percent = 0;
     assert_null(find().ram);
 }
 
-static void a_driver_that_lists_visible_processes_hides_none(void **state)
+TEST_WITH(a_driver_that_lists_visible_processes_hides_none, begin, NULL)
 {
-    (void)state;
     has_listed = true;
     share.n_unattributed = 2;
     assert_null(find().ram);
     assert_null(find().sm);
 }
 
-static void pids_that_are_not_visible_may_be_tracked(void **state)
+TEST_WITH(pids_that_are_not_visible_may_be_tracked, begin, NULL)
 {
-    (void)state;
     share.n_unattributed = 1;
     sample.ram_used_bytes = 20e6;
     assert_non_null(strstr(find().ram, "pids that are not visible here"));
@@ -87,9 +81,8 @@ static void pids_that_are_not_visible_may_be_tracked(void **state)
     assert_true(find().ram_is_hidden);
 }
 
-static void pids_that_are_not_proven_may_be_tracked(void **state)
+TEST_WITH(pids_that_are_not_proven_may_be_tracked, begin, NULL)
 {
-    (void)state;
     share.n_unattributed = 1;
     list.pids_unproven = true;
     assert_non_null(strstr(find().ram, "pids that may be of the host"));
@@ -98,9 +91,8 @@ static void pids_that_are_not_proven_may_be_tracked(void **state)
     assert_null(find().ram);
 }
 
-static void processes_without_a_file_of_the_driver_use_nothing(void **state)
+TEST_WITH(processes_without_a_file_of_the_driver_use_nothing, begin, NULL)
 {
-    (void)state;
     list.none_tracked_has_files = true;
     assert_null(find().ram);
     share.n_unattributed = 1;
@@ -108,25 +100,22 @@ static void processes_without_a_file_of_the_driver_use_nothing(void **state)
     assert_null(find().sm);
 }
 
-static void a_list_from_before_tracking_leaves_figures_unknown(void **state)
+TEST_WITH(a_list_from_before_tracking_leaves_figures_unknown, begin, NULL)
 {
-    (void)state;
     list.n_tracked_pids = 0;
     assert_non_null(strstr(find().ram, "lists no process"));
     assert_true(find().ram_is_hidden);
     assert_false(find().ram_may_be_held || find().sm_may_be_used);
 }
 
-static void a_list_of_only_tracked_processes_is_complete(void **state)
+TEST_WITH(a_list_of_only_tracked_processes_is_complete, begin, NULL)
 {
-    (void)state;
     list.only_tracked = true;
     assert_null(find().ram);
 }
 
-static void missing_samples_are_not_0_while_the_gpu_is_busy(void **state)
+TEST_WITH(missing_samples_are_not_0_while_the_gpu_is_busy, begin, NULL)
 {
-    (void)state;
     share.n_tracked = share.n_visible = 1;
     has_listed = true;
     list.lacks_samples[0] = true;
@@ -140,9 +129,8 @@ static void missing_samples_are_not_0_while_the_gpu_is_busy(void **state)
     assert_null(find().sm);
 }
 
-static void rocm_programs_at_0_percent_are_unknown(void **state)
+TEST_WITH(rocm_programs_at_0_percent_are_unknown, begin, NULL)
 {
-    (void)state;
     share.n_tracked = 1;
     list.only_tracked = list.lacks_compute[0] = true;
     assert_non_null(strstr(find().sm, "ROCm"));
@@ -151,9 +139,8 @@ static void rocm_programs_at_0_percent_are_unknown(void **state)
     assert_null(find().sm);
 }
 
-static void figures_missing_in_the_list_are_missing(void **state)
+TEST_WITH(figures_missing_in_the_list_are_missing, begin, NULL)
 {
-    (void)state;
     list.ram_missing[0] = list.sm_missing[0] = "denied";
     assert_string_equal(find().ram, "denied");
     assert_string_equal(find().sm, "denied");
@@ -166,22 +153,4 @@ static void figures_missing_in_the_list_are_missing(void **state)
     assert_false(find().ram_is_hidden);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(an_empty_list_of_a_gpu_in_use_leaves_ram_unknown, begin),
-        cmocka_unit_test_setup(an_empty_list_of_an_unused_gpu_means_0, begin),
-        cmocka_unit_test_setup(an_idle_gpu_has_0_utilization, begin),
-        cmocka_unit_test_setup(system_ram_in_use_does_not_show_use_of_the_gpu, begin),
-        cmocka_unit_test_setup(a_driver_that_lists_visible_processes_hides_none, begin),
-        cmocka_unit_test_setup(pids_that_are_not_visible_may_be_tracked, begin),
-        cmocka_unit_test_setup(pids_that_are_not_proven_may_be_tracked, begin),
-        cmocka_unit_test_setup(processes_without_a_file_of_the_driver_use_nothing, begin),
-        cmocka_unit_test_setup(a_list_from_before_tracking_leaves_figures_unknown, begin),
-        cmocka_unit_test_setup(a_list_of_only_tracked_processes_is_complete, begin),
-        cmocka_unit_test_setup(missing_samples_are_not_0_while_the_gpu_is_busy, begin),
-        cmocka_unit_test_setup(rocm_programs_at_0_percent_are_unknown, begin),
-        cmocka_unit_test_setup(figures_missing_in_the_list_are_missing, begin),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/unlisted", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

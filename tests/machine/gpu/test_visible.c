@@ -24,18 +24,16 @@ static void assert_seen(const char *expected, gpu_variable *variable, void *user
     }
 }
 
-static void all_are_seen_without_a_list(void **state)
+TEST(all_are_seen_without_a_list)
 {
-    (void)state;
     struct gpu_visible visible;
     gpu_visible_read(VARIABLES("HOME=/root"), &visible);
     assert_false(gpu_visible_is_limited(&visible));
     assert_seen("xxxx", VARIABLES("HOME=/root"));
 }
 
-static void numbers_count_the_gpus_of_their_vendor(void **state)
+TEST(numbers_count_the_gpus_of_their_vendor)
 {
-    (void)state;
     assert_seen("xx-x", VARIABLES("CUDA_VISIBLE_DEVICES=2,0"));
     assert_seen("-xx-", VARIABLES("CUDA_VISIBLE_DEVICES=1"));
     assert_seen("x-xx", VARIABLES("ROCR_VISIBLE_DEVICES=-1"));
@@ -43,16 +41,14 @@ static void numbers_count_the_gpus_of_their_vendor(void **state)
     assert_seen("xxxx", VARIABLES("ZE_AFFINITY_MASK=7"));
 }
 
-static void uuids_may_be_cut(void **state)
+TEST(uuids_may_be_cut)
 {
-    (void)state;
     assert_seen("-xx-", VARIABLES("CUDA_VISIBLE_DEVICES=GPU-aab"));
     assert_seen("xx-x", VARIABLES("CUDA_VISIBLE_DEVICES=GPU-cccc-3, gpu-AAAA-1"));
 }
 
-static void a_list_ends_at_what_is_no_gpu(void **state)
+TEST(a_list_ends_at_what_is_no_gpu)
 {
-    (void)state;
     assert_seen("xx--", VARIABLES("CUDA_VISIBLE_DEVICES=0,7,1"));
     assert_seen("xx--", VARIABLES("CUDA_VISIBLE_DEVICES=0,GPU-dddd,1"));
     assert_seen("-x--", VARIABLES("CUDA_VISIBLE_DEVICES=-1"));
@@ -61,9 +57,8 @@ static void a_list_ends_at_what_is_no_gpu(void **state)
 }
 
 /* CUDA counts the fastest first: which of different GPUs is number 0 is not known. */
-static void the_order_of_different_gpus_is_not_known(void **state)
+TEST(the_order_of_different_gpus_is_not_known)
 {
-    (void)state;
     struct gpu_device other = devices[3];
     strcpy(devices[3].name, "T4");
     assert_seen("xxxx", VARIABLES("CUDA_VISIBLE_DEVICES=0"));
@@ -72,9 +67,8 @@ static void the_order_of_different_gpus_is_not_known(void **state)
     devices[3] = other;
 }
 
-static void a_part_of_a_gpu_is_that_gpu(void **state)
+TEST(a_part_of_a_gpu_is_that_gpu)
 {
-    (void)state;
     enum gpu_vendor vendor = devices[1].vendor;
     devices[1].vendor = GPU_VENDOR_INTEL;
     assert_seen("xxxx", VARIABLES("ZE_AFFINITY_MASK=0.1"));
@@ -83,9 +77,8 @@ static void a_part_of_a_gpu_is_that_gpu(void **state)
 }
 
 /* ROCm counts by KFD's nodes; HIP counts what ROCR's list leaves, in that list's order. */
-static void numbers_of_amd_follow_its_own_order(void **state)
+TEST(numbers_of_amd_follow_its_own_order)
 {
-    (void)state;
     const struct gpu_device amd[] = {
         {.uuid = "GPU-83", .vendor = GPU_VENDOR_AMD, .vendor_number = 3},
         {.uuid = "GPU-03", .vendor = GPU_VENDOR_AMD, .vendor_number = 1},
@@ -116,9 +109,8 @@ static void numbers_of_amd_follow_its_own_order(void **state)
 }
 
 /* Two cards of two partitions each, and one that ROCm does not have, listed first. */
-static void each_partition_has_a_number(void **state)
+TEST(each_partition_has_a_number)
 {
-    (void)state;
     const struct gpu_device amd[] = {
         {.uuid = "display", .vendor = GPU_VENDOR_AMD, .vendor_number = UINT32_MAX},
         {.uuid = "GPU-1", .vendor = GPU_VENDOR_AMD, .vendor_number = 1, .n_partitions = 2},
@@ -135,17 +127,4 @@ static void each_partition_has_a_number(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_are_seen_without_a_list),
-        cmocka_unit_test(numbers_count_the_gpus_of_their_vendor),
-        cmocka_unit_test(uuids_may_be_cut),
-        cmocka_unit_test(a_list_ends_at_what_is_no_gpu),
-        cmocka_unit_test(the_order_of_different_gpus_is_not_known),
-        cmocka_unit_test(numbers_of_amd_follow_its_own_order),
-        cmocka_unit_test(each_partition_has_a_number),
-        cmocka_unit_test(a_part_of_a_gpu_is_that_gpu),
-    };
-    return cmocka_run_group_tests_name("machine/gpu/visible", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

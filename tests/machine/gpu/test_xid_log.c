@@ -14,9 +14,8 @@ static void append(const char *path, const char *text)
     fclose(file);
 }
 
-static void lines_of_drivers_old_and_new_are_read(void **state)
+TEST(lines_of_drivers_old_and_new_are_read)
 {
-    (void)state;
     static const struct {
         const char *line;
         uint32_t domain, bus, xid; /* 0: it is none */
@@ -44,9 +43,8 @@ static void lines_of_drivers_old_and_new_are_read(void **state)
 }
 
 /* A file stands for the log: several records may come at once then. */
-static void errors_since_the_log_was_opened_count_for_their_card(void **state)
+TEST(errors_since_the_log_was_opened_count_for_their_card)
 {
-    (void)state;
     char path[] = "/tmp/xid-log-XXXXXX";
     struct xid_log log;
     struct card_reading reading;
@@ -72,9 +70,8 @@ static void errors_since_the_log_was_opened_count_for_their_card(void **state)
     unlink(path);
 }
 
-static void a_log_that_cannot_be_read_is_no_zero(void **state)
+TEST(a_log_that_cannot_be_read_is_no_zero)
 {
-    (void)state;
     struct xid_log log;
     struct card_reading reading;
     xid_log_open(&log, "/nonexistent/kmsg");
@@ -86,12 +83,4 @@ static void a_log_that_cannot_be_read_is_no_zero(void **state)
     xid_log_close(&log);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_of_drivers_old_and_new_are_read),
-        cmocka_unit_test(errors_since_the_log_was_opened_count_for_their_card),
-        cmocka_unit_test(a_log_that_cannot_be_read_is_no_zero),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

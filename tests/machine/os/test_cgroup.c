@@ -30,9 +30,8 @@ static void assert_directory(const struct cgroup_directory *group, const char *e
     assert_string_equal(strstr(group->path, "/fs/cgroup") + strlen("/fs/cgroup"), expected);
 }
 
-static void version_2_gives_the_tightest_limit_on_the_way_up(void **state)
+TEST(version_2_gives_the_tightest_limit_on_the_way_up)
 {
-    (void)state;
     struct roots roots = roots_of("cgroup-v2");
     struct cgroup cgroup;
     struct cgroup_limits limits;
@@ -49,9 +48,8 @@ static void version_2_gives_the_tightest_limit_on_the_way_up(void **state)
     cgroup_finish(&cgroup);
 }
 
-static void version_2_gives_usage(void **state)
+TEST(version_2_gives_usage)
 {
-    (void)state;
     struct roots roots = roots_of("cgroup-v2");
     struct cgroup cgroup;
     struct cgroup_usage usage;
@@ -72,9 +70,8 @@ static void version_2_gives_usage(void **state)
 }
 
 /* Other lines are of parts of them, or of memory that no process has mapped. */
-static void what_processes_have_mapped_is_anonymous_memory_and_mapped_files(void **state)
+TEST(what_processes_have_mapped_is_anonymous_memory_and_mapped_files)
 {
-    (void)state;
     const char *v1 = "cache 9000\nrss 1\nmapped_file 2\ntotal_cache 9000\ntotal_rss 4096\n"
                      "total_rss_huge 2048\ntotal_mapped_file 8192\n";
     const char *v2 = "anon 4096\nfile 90000\nkernel 70000\nfile_mapped 8192\nanon_thp 2048\n";
@@ -91,9 +88,8 @@ static void what_processes_have_mapped_is_anonymous_memory_and_mapped_files(void
     assert_true(isnan(memory.anonymous_bytes) && isnan(memory.mapped_bytes));
 }
 
-static void kills_for_want_of_memory_are_counted_by_either_version(void **state)
+TEST(kills_for_want_of_memory_are_counted_by_either_version)
 {
-    (void)state;
     const char *v2 = "low 0\nhigh 12\nmax 40\noom 3\noom_kill 2\noom_group_kill 1\n";
     assert_float_equal(cgroup_oom_kills_parse(v2), 2, 0);
     assert_float_equal(
@@ -105,9 +101,8 @@ static void kills_for_want_of_memory_are_counted_by_either_version(void **state)
     assert_true(isnan(cgroup_oom_kills_parse("")));
 }
 
-static void time_that_a_quota_held_is_read_of_both_versions(void **state)
+TEST(time_that_a_quota_held_is_read_of_both_versions)
 {
-    (void)state;
     const char *v2 = "usage_usec 9\nnr_periods 3\nnr_throttled 2\nthrottled_usec 1500000\n";
     assert_float_equal(cgroup_throttled_parse(v2), 1.5, 1e-9);
     const char *v1 = "nr_periods 3\nnr_throttled 2\nthrottled_time 250000000\n";
@@ -117,9 +112,8 @@ static void time_that_a_quota_held_is_read_of_both_versions(void **state)
     assert_true(isnan(cgroup_throttled_parse("")));
 }
 
-static void kills_are_read_of_the_group_of_a_process(void **state)
+TEST(kills_are_read_of_the_group_of_a_process)
 {
-    (void)state;
     struct roots roots = roots_of("cgroup-v2");
     struct cgroup cgroup;
     assert_int_equal(cgroup_find(roots.procfs, roots.sysfs, 300, &cgroup, NULL), GPUT_OK);
@@ -132,9 +126,8 @@ static void kills_are_read_of_the_group_of_a_process(void **state)
     cgroup_finish(&cgroup);
 }
 
-static void a_removed_group_is_replaced_by_its_nearest_ancestor(void **state)
+TEST(a_removed_group_is_replaced_by_its_nearest_ancestor)
 {
-    (void)state;
     struct roots roots = roots_of("cgroup-v2");
     struct cgroup cgroup;
     assert_int_equal(cgroup_find(roots.procfs, roots.sysfs, 301, &cgroup, NULL), GPUT_OK);
@@ -142,9 +135,8 @@ static void a_removed_group_is_replaced_by_its_nearest_ancestor(void **state)
     cgroup_finish(&cgroup);
 }
 
-static void version_1_in_a_container_shows_its_own_part(void **state)
+TEST(version_1_in_a_container_shows_its_own_part)
 {
-    (void)state;
     struct roots roots = roots_of("cgroup-v1");
     struct cgroup cgroup;
     struct cgroup_limits limits;
@@ -172,9 +164,8 @@ static void version_1_in_a_container_shows_its_own_part(void **state)
     cgroup_finish(&cgroup);
 }
 
-static void hybrid_takes_controllers_from_version_1_and_keeps_the_unified_group(void **state)
+TEST(hybrid_takes_controllers_from_version_1_and_keeps_the_unified_group)
 {
-    (void)state;
     struct roots roots = roots_of("hybrid");
     struct cgroup cgroup;
     struct cgroup_limits limits;
@@ -194,9 +185,8 @@ static void hybrid_takes_controllers_from_version_1_and_keeps_the_unified_group(
     cgroup_finish(&cgroup);
 }
 
-static void groups_outside_our_namespace_are_not_available(void **state)
+TEST(groups_outside_our_namespace_are_not_available)
 {
-    (void)state;
     struct roots roots = roots_of("cgroup-v2");
     const char *mounts = "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
     struct cgroup cgroup;
@@ -213,9 +203,8 @@ static void groups_outside_our_namespace_are_not_available(void **state)
     assert_true(isnan(usage.cpu_seconds));
 }
 
-static void a_mount_of_a_subtree_is_joined_where_it_belongs(void **state)
+TEST(a_mount_of_a_subtree_is_joined_where_it_belongs)
 {
-    (void)state;
     struct roots roots = roots_of("cgroup-v2");
     struct cgroup cgroup;
     /* A mount of another part is skipped, and so is a sibling with the same prefix. */
@@ -230,9 +219,8 @@ static void a_mount_of_a_subtree_is_joined_where_it_belongs(void **state)
     cgroup_finish(&cgroup);
 }
 
-static void a_process_that_is_gone_or_a_kernel_without_groups_is_an_error(void **state)
+TEST(a_process_that_is_gone_or_a_kernel_without_groups_is_an_error)
 {
-    (void)state;
     struct roots roots = roots_of("old");
     struct cgroup cgroup;
     assert_int_equal(
@@ -241,21 +229,4 @@ static void a_process_that_is_gone_or_a_kernel_without_groups_is_an_error(void *
     cgroup_finish(&cgroup);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(version_2_gives_the_tightest_limit_on_the_way_up),
-        cmocka_unit_test(version_2_gives_usage),
-        cmocka_unit_test(what_processes_have_mapped_is_anonymous_memory_and_mapped_files),
-        cmocka_unit_test(kills_for_want_of_memory_are_counted_by_either_version),
-        cmocka_unit_test(kills_are_read_of_the_group_of_a_process),
-        cmocka_unit_test(a_removed_group_is_replaced_by_its_nearest_ancestor),
-        cmocka_unit_test(version_1_in_a_container_shows_its_own_part),
-        cmocka_unit_test(hybrid_takes_controllers_from_version_1_and_keeps_the_unified_group),
-        cmocka_unit_test(time_that_a_quota_held_is_read_of_both_versions),
-        cmocka_unit_test(groups_outside_our_namespace_are_not_available),
-        cmocka_unit_test(a_mount_of_a_subtree_is_joined_where_it_belongs),
-        cmocka_unit_test(a_process_that_is_gone_or_a_kernel_without_groups_is_an_error),
-    };
-    return cmocka_run_group_tests_name("machine/os/cgroup", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -18,18 +18,16 @@ static void assert_found(
     assert_string_equal(container.pod, pod);
 }
 
-static void knows_none_on_a_machine(void **state)
+TEST(knows_none_on_a_machine)
 {
-    (void)state;
     assert_found("0::/user.slice/user-0.slice/session-1.scope\n", "",
         "/user.slice/user-0.slice/session-1.scope", "", "");
     assert_found("", "", "", "", "");
     assert_found("0::\nno line", "no mount\n", "", "", "");
 }
 
-static void reads_ids_of_control_groups(void **state)
+TEST(reads_ids_of_control_groups)
 {
-    (void)state;
     assert_found(
         "0::/system.slice/docker-" ID ".scope\n", "", "/system.slice/docker-" ID ".scope", ID, "");
     assert_found("12:memory:/docker/" ID "\n0::/\n", "", "/docker/" ID, ID, "");
@@ -38,9 +36,8 @@ static void reads_ids_of_control_groups(void **state)
     assert_found("0::/lxc.payload.web/init.scope\n", "", "/lxc.payload.web/init.scope", "web", "");
 }
 
-static void reads_pods(void **state)
+TEST(reads_pods)
 {
-    (void)state;
     assert_found("0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" POD_OF_SYSTEMD
                  ".slice/cri-containerd-" ID ".scope\n",
         "",
@@ -52,16 +49,14 @@ static void reads_pods(void **state)
 }
 
 /* A part that is longer or shorter than an id is not an id. */
-static void takes_no_other_digits_for_ids(void **state)
+TEST(takes_no_other_digits_for_ids)
 {
-    (void)state;
     assert_found("0::/" ID "0\n", "", "/" ID "0", "", "");
     assert_found("0::/podcast/0123\n", "", "/podcast/0123", "", "");
 }
 
-static void reads_its_own_files_in_a_cgroup_namespace(void **state)
+TEST(reads_its_own_files_in_a_cgroup_namespace)
 {
-    (void)state;
     assert_found("0::/\n",
         "500 1 8:1 /var/lib/docker/containers/" ID
         "/hostname /etc/hostname rw - ext4 /dev/sda rw\n",
@@ -72,23 +67,11 @@ static void reads_its_own_files_in_a_cgroup_namespace(void **state)
 }
 
 /* Who runs containers has their mounts in sight. */
-static void takes_no_mount_of_another_container(void **state)
+TEST(takes_no_mount_of_another_container)
 {
-    (void)state;
     assert_found("0::/\n",
         "500 1 8:1 /var/lib/docker/containers/" ID "/hostname /mnt/other rw - ext4 /dev/sda rw\n",
         "/", "", "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_none_on_a_machine),
-        cmocka_unit_test(reads_ids_of_control_groups),
-        cmocka_unit_test(reads_pods),
-        cmocka_unit_test(takes_no_other_digits_for_ids),
-        cmocka_unit_test(reads_its_own_files_in_a_cgroup_namespace),
-        cmocka_unit_test(takes_no_mount_of_another_container),
-    };
-    return cmocka_run_group_tests_name("machine/os/container", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -10,9 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void reads_its_own_clock(void **state)
+TEST(reads_its_own_clock)
 {
-    (void)state;
     int64_t before, after;
     assert_int_equal(cpu_clock_read(getpid(), &before), GPUT_OK);
     int64_t own = clock_process_cpu_ns();
@@ -22,9 +21,8 @@ static void reads_its_own_clock(void **state)
 }
 
 /* A child uses CPU time; its clock stays readable and right until it is reaped. */
-static void a_zombie_still_has_its_clock(void **state)
+TEST(a_zombie_still_has_its_clock)
 {
-    (void)state;
     pid_t child = fork();
     if (child == 0) {
         while (clock_process_cpu_ns() < 20000000)
@@ -41,17 +39,15 @@ static void a_zombie_still_has_its_clock(void **state)
     assert_int_equal(cpu_clock_read(child, &ns), GPUT_ERROR_GONE);
 }
 
-static void there_is_no_process_0(void **state)
+TEST(there_is_no_process_0)
 {
-    (void)state;
     int64_t ns;
     assert_int_equal(cpu_clock_read(0, &ns), GPUT_ERROR_GONE);
     assert_int_equal(cpu_clock_read(-1, &ns), GPUT_ERROR_GONE);
 }
 
-static void is_usable_where_self_is_our_own_pid(void **state)
+TEST(is_usable_where_self_is_our_own_pid)
 {
-    (void)state;
     assert_true(cpu_clock_usable("/proc"));
     assert_false(cpu_clock_usable(fixture("procfs-hybrid")));
     assert_false(cpu_clock_usable(fixture("procfs-old")));
@@ -69,9 +65,8 @@ static void write_file(const char *folder, const char *name, const char *text)
 }
 
 /* An outer namespace may have given us the same pid. */
-static void is_not_usable_where_we_have_a_second_number(void **state)
+TEST(is_not_usable_where_we_have_a_second_number)
 {
-    (void)state;
     char folder[] = "/tmp/gput-procfs-XXXXXX", pid[16], link[64], process[64], status[128];
     assert_non_null(mkdtemp(folder));
     snprintf(pid, sizeof pid, "%d", (int)getpid());
@@ -97,14 +92,4 @@ static void is_not_usable_where_we_have_a_second_number(void **state)
     assert_false(usable[1]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_its_own_clock),
-        cmocka_unit_test(a_zombie_still_has_its_clock),
-        cmocka_unit_test(there_is_no_process_0),
-        cmocka_unit_test(is_usable_where_self_is_our_own_pid),
-        cmocka_unit_test(is_not_usable_where_we_have_a_second_number),
-    };
-    return cmocka_run_group_tests_name("machine/os/cpu_clock", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

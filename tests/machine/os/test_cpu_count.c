@@ -6,9 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static void counts_lists_of_cpus(void **state)
+TEST(counts_lists_of_cpus)
 {
-    (void)state;
     const struct {
         const char *text;
         uint32_t count;
@@ -29,9 +28,8 @@ static void counts_lists_of_cpus(void **state)
     }
 }
 
-static void refuses_what_is_no_list(void **state)
+TEST(refuses_what_is_no_list)
 {
-    (void)state;
     const char *texts[] = {"x", "3-1", "1-", "1 2", "0-9:2", "0-9:2/", "0-9:0/4", "0-9:5/4",
         "0-99999999999", "1,,2", "0-2000000000,0-2000000000"};
     uint32_t count;
@@ -39,9 +37,8 @@ static void refuses_what_is_no_list(void **state)
         assert_int_equal(cpu_list_parse(texts[i], &count), GPUT_ERROR_FORMAT);
 }
 
-static void online_cores_come_from_sysfs_or_else_from_stat(void **state)
+TEST(online_cores_come_from_sysfs_or_else_from_stat)
 {
-    (void)state;
     char sysfs[4096];
     uint32_t count = 0;
     strcpy(sysfs, fixture("sysfs-cgroup-v2"));
@@ -54,9 +51,8 @@ static void online_cores_come_from_sysfs_or_else_from_stat(void **state)
         cpu_count_online("/no/such/root", "/no/such/root", &count, NULL), GPUT_ERROR_NOT_FOUND);
 }
 
-static void allowed_cores_of_a_recorded_process_come_from_its_status(void **state)
+TEST(allowed_cores_of_a_recorded_process_come_from_its_status)
 {
-    (void)state;
     uint32_t count = 0;
     assert_int_equal(
         cpu_count_allowed(fixture("procfs-hybrid"), false, 4000, &count, NULL), GPUT_OK);
@@ -67,9 +63,8 @@ static void allowed_cores_of_a_recorded_process_come_from_its_status(void **stat
         cpu_count_allowed(fixture("procfs-old"), false, 5, &count, NULL), GPUT_ERROR_GONE);
 }
 
-static void allowed_cores_follow_the_affinity(void **state)
+TEST(allowed_cores_follow_the_affinity)
 {
-    (void)state;
     cpu_set_t before, one;
     uint32_t count = 0;
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
@@ -84,9 +79,8 @@ static void allowed_cores_follow_the_affinity(void **state)
     assert_int_equal(count, 1);
 }
 
-static void lists_the_cpus_of_the_affinity(void **state)
+TEST(lists_the_cpus_of_the_affinity)
 {
-    (void)state;
     cpu_set_t before, one;
     char list[256], expected[16];
     uint32_t count = 0, listed = 0;
@@ -109,15 +103,4 @@ static void lists_the_cpus_of_the_affinity(void **state)
     assert_string_equal(list, expected);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_lists_of_cpus),
-        cmocka_unit_test(refuses_what_is_no_list),
-        cmocka_unit_test(online_cores_come_from_sysfs_or_else_from_stat),
-        cmocka_unit_test(allowed_cores_of_a_recorded_process_come_from_its_status),
-        cmocka_unit_test(allowed_cores_follow_the_affinity),
-        cmocka_unit_test(lists_the_cpus_of_the_affinity),
-    };
-    return cmocka_run_group_tests_name("machine/os/cpu_count", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

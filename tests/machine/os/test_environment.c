@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void finds_whole_names(void **state)
+TEST(finds_whole_names)
 {
-    (void)state;
     static const char bytes[] = "RANK_OF=1\0RANK=2\0EMPTY=\0NO_VALUE\0RANK=3";
     struct environment environment = {0};
     str_append_bytes(&environment.text, bytes, sizeof bytes - 1);
@@ -19,9 +18,8 @@ static void finds_whole_names(void **state)
     assert_null(environment_variable(&environment, "RANK"));
 }
 
-static void reads_that_of_a_process(void **state)
+TEST(reads_that_of_a_process)
 {
-    (void)state;
     struct environment environment = {0};
     const char *path = getenv("PATH");
     assert_int_equal(environment_read(NULL, "/proc", getpid(), &environment, NULL), GPUT_OK);
@@ -32,11 +30,4 @@ static void reads_that_of_a_process(void **state)
     assert_string_equal(environment_own_variable(NULL, "GPUT_TEST_LATER"), "yes");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_whole_names),
-        cmocka_unit_test(reads_that_of_a_process),
-    };
-    return cmocka_run_group_tests_name("machine/os/environment", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

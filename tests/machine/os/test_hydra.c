@@ -7,18 +7,16 @@
 
 #define PARSE(text, address) hydra_parse(text, sizeof text - 1, address, sizeof address)
 
-static void reads_the_address_of_mpiexec(void **state)
+TEST(reads_the_address_of_mpiexec)
 {
-    (void)state;
     char address[64];
     static const char of_a_proxy[] = "/usr/bin/hydra_pmi_proxy\0--control-port\0n1:34375\0--rmk\0";
     assert_true(PARSE(of_a_proxy, address));
     assert_string_equal(address, "n1:34375");
 }
 
-static void knows_no_address_of_other_programs(void **state)
+TEST(knows_no_address_of_other_programs)
 {
-    (void)state;
     char address[64];
     static const char of_another[] = "/bin/sh\0--control-port\0n1:34375\0";
     static const char of_intel[] = "hydra_pmi_proxy\0--usize\0-1\0";
@@ -32,9 +30,8 @@ static void knows_no_address_of_other_programs(void **state)
 }
 
 /* tests/cli/test_ranks.py has one that is there. */
-static void finds_none_above_a_process_that_has_ended(void **state)
+TEST(finds_none_above_a_process_that_has_ended)
 {
-    (void)state;
     char address[64];
     pid_t pid = fork();
     if (pid == 0)
@@ -44,12 +41,4 @@ static void finds_none_above_a_process_that_has_ended(void **state)
         hydra_read(NULL, "/proc", pid, address, sizeof address, NULL), GPUT_ERROR_GONE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_the_address_of_mpiexec),
-        cmocka_unit_test(knows_no_address_of_other_programs),
-        cmocka_unit_test(finds_none_above_a_process_that_has_ended),
-    };
-    return cmocka_run_group_tests_name("machine/os/hydra", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

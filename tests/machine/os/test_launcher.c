@@ -54,31 +54,27 @@ static void expect(const char *expected, launcher_variable *variable, void *user
     str_finish(&all);
 }
 
-static void knows_nothing_without_a_launcher(void **state)
+TEST(knows_nothing_without_a_launcher)
 {
-    (void)state;
     EXPECT("", "HOME=/root", "RANK=3", "WORLD_SIZE=8"); /* of somebody else */
 }
 
-static void reads_the_ranks_of_open_mpi(void **state)
+TEST(reads_the_ranks_of_open_mpi)
 {
-    (void)state;
     EXPECT("by Open MPI, rank 2 of 4, local 1 of 2, job 3521642497, run 3521642497",
         "OMPI_COMM_WORLD_RANK=2", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_LOCAL_RANK=1",
         "OMPI_COMM_WORLD_LOCAL_SIZE=2", "PMIX_RANK=2", "PMIX_NAMESPACE=3521642497");
 }
 
-static void takes_the_ranks_of_mpirun_within_a_slurm_job(void **state)
+TEST(takes_the_ranks_of_mpirun_within_a_slurm_job)
 {
-    (void)state;
     EXPECT("by Open MPI, rank 3 of 4, job 4711, step 0", "SLURM_JOB_ID=4711", "SLURM_STEP_ID=0",
         "SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=2", "OMPI_COMM_WORLD_RANK=3",
         "OMPI_COMM_WORLD_SIZE=4");
 }
 
-static void a_scheduler_says_the_name_and_the_time_limit_of_a_job(void **state)
+TEST(a_scheduler_says_the_name_and_the_time_limit_of_a_job)
 {
-    (void)state;
     EXPECT("job 4711, called train.sh, limit 3600 s", "SLURM_JOB_ID=4711",
         "SLURM_JOB_NAME=train.sh", "SLURM_JOB_START_TIME=1700000000",
         "SLURM_JOB_END_TIME=1700003600");
@@ -91,17 +87,15 @@ static void a_scheduler_says_the_name_and_the_time_limit_of_a_job(void **state)
     EXPECT("", "JOB_NAME=of-jenkins", "JOB_ID=4");
 }
 
-static void takes_torchrun_before_all_others(void **state)
+TEST(takes_torchrun_before_all_others)
 {
-    (void)state;
     EXPECT("by torchrun, rank 5 of 8, local 1, restarts 2", "TORCHELASTIC_RUN_ID=none", "RANK=5",
         "WORLD_SIZE=8", "LOCAL_RANK=1", "TORCHELASTIC_RESTART_COUNT=2", "PMI_RANK=0",
         "PMI_SIZE=1"); /* "none" is not an id */
 }
 
-static void takes_ranks_of_pytorch_inside_slurm_and_under_mpi(void **state)
+TEST(takes_ranks_of_pytorch_inside_slurm_and_under_mpi)
 {
-    (void)state;
     static const char *const less[] = {"RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=n1"};
     for (size_t i = 0; i < 3; i++)
         EXPECT("", less[i], less[(i + 1) % 3]);             /* not all three */
@@ -117,15 +111,13 @@ static void takes_ranks_of_pytorch_inside_slurm_and_under_mpi(void **state)
         "SLURM_JOB_ID=5", "SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2");
 }
 
-static void takes_no_rank_in_the_batch_script_of_slurm(void **state)
+TEST(takes_no_rank_in_the_batch_script_of_slurm)
 {
-    (void)state;
     EXPECT("job 4711", "SLURM_JOB_ID=4711", "SLURM_PROCID=0", "SLURM_NTASKS=8");
 }
 
-static void reads_elements_of_arrays_and_counts_from_1(void **state)
+TEST(reads_elements_of_arrays_and_counts_from_1)
 {
-    (void)state;
     EXPECT("by Slurm, rank 1, local 0, job 12, task 7, element 7, step 1", "SLURM_ARRAY_JOB_ID=12",
         "SLURM_ARRAY_TASK_ID=7", "SLURM_JOB_ID=19", "SLURM_STEP_ID=1", "SLURM_PROCID=1",
         "SLURM_LOCALID=0");
@@ -144,9 +136,8 @@ static void reads_elements_of_arrays_and_counts_from_1(void **state)
     EXPECT("", "LSF_PM_TASKID=0"); /* they count from 1 */
 }
 
-static void takes_no_text_for_a_rank(void **state)
+TEST(takes_no_text_for_a_rank)
 {
-    (void)state;
     static const char *const wrong[] = {"PMI_RANK=", "PMI_RANK=-1", "PMI_RANK=x", "PMI_RANK=1x",
         "PMI_RANK= 1", "PMI_RANK=99999999999999999999", "PMI_RANK=4294967296"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
@@ -232,24 +223,21 @@ static const struct recording {
         "by SageMaker, rank 1 of 2, node 1 of 2, at algo-2, job tune"},
 };
 
-static void reads_what_each_launcher_says(void **state)
+TEST(reads_what_each_launcher_says)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof recordings / sizeof recordings[0]; i++)
         expect(recordings[i].expected, test_variable, (void *)recordings[i].environment);
 }
 
-static void knows_no_host_of_sagemaker_that_is_not_in_its_list(void **state)
+TEST(knows_no_host_of_sagemaker_that_is_not_in_its_list)
 {
-    (void)state;
     EXPECT("", "SM_CURRENT_HOST=algo-3", "SM_HOSTS=[\"algo-1\", \"algo-2\"]");
     EXPECT("", "SM_CURRENT_HOST=algo-1", "SM_HOSTS=[\"algo-1");
     EXPECT("", "SM_CURRENT_HOST=algo-1");
 }
 
-static void distinguishes_the_runs_of_one_job(void **state)
+TEST(distinguishes_the_runs_of_one_job)
 {
-    (void)state;
     EXPECT("by Open MPI, rank 3, job 47, run prterun-n1-9@1", "SLURM_JOB_ID=47",
         "OMPI_COMM_WORLD_RANK=3", "PMIX_NAMESPACE=prterun-n1-9@1");
     EXPECT("by MPICH, rank 0 of 2, run 69200000-9702", "PMI_RANK=0", "PMI_SIZE=2",
@@ -263,9 +251,8 @@ static void distinguishes_the_runs_of_one_job(void **state)
         "PMI_RANK=0", "PMI_SIZE=2"); /* that of mpiexec, which is to be found */
 }
 
-static void the_inner_launcher_is_deeper(void **state)
+TEST(the_inner_launcher_is_deeper)
 {
-    (void)state;
     struct launcher torchrun, mpi, slurm;
     PARSE(&torchrun, "TORCHELASTIC_RUN_ID=none", "RANK=0");
     PARSE(&mpi, "OMPI_COMM_WORLD_RANK=0");
@@ -273,22 +260,4 @@ static void the_inner_launcher_is_deeper(void **state)
     assert_true(torchrun.depth > mpi.depth && mpi.depth > slurm.depth);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_nothing_without_a_launcher),
-        cmocka_unit_test(reads_the_ranks_of_open_mpi),
-        cmocka_unit_test(takes_the_ranks_of_mpirun_within_a_slurm_job),
-        cmocka_unit_test(a_scheduler_says_the_name_and_the_time_limit_of_a_job),
-        cmocka_unit_test(takes_torchrun_before_all_others),
-        cmocka_unit_test(takes_ranks_of_pytorch_inside_slurm_and_under_mpi),
-        cmocka_unit_test(takes_no_rank_in_the_batch_script_of_slurm),
-        cmocka_unit_test(reads_elements_of_arrays_and_counts_from_1),
-        cmocka_unit_test(takes_no_text_for_a_rank),
-        cmocka_unit_test(reads_what_each_launcher_says),
-        cmocka_unit_test(knows_no_host_of_sagemaker_that_is_not_in_its_list),
-        cmocka_unit_test(distinguishes_the_runs_of_one_job),
-        cmocka_unit_test(the_inner_launcher_is_deeper),
-    };
-    return cmocka_run_group_tests_name("machine/os/launcher", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

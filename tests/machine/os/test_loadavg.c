@@ -5,18 +5,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void reads_threads_and_the_last_pid(void **state)
+TEST(reads_threads_and_the_last_pid)
 {
-    (void)state;
     struct loadavg loadavg;
     assert_int_equal(loadavg_read(fixture("procfs-old"), &loadavg, NULL), GPUT_OK);
     assert_int_equal(loadavg.threads, 80);
     assert_int_equal(loadavg.last_pid, 11206);
 }
 
-static void the_last_pid_changes_with_a_fork(void **state)
+TEST(the_last_pid_changes_with_a_fork)
 {
-    (void)state;
     struct loadavg before, after;
     assert_int_equal(loadavg_read("/proc", &before, NULL), GPUT_OK);
     pid_t child = fork();
@@ -27,9 +25,8 @@ static void the_last_pid_changes_with_a_fork(void **state)
     assert_int_not_equal(before.last_pid, after.last_pid);
 }
 
-static void refuses_what_is_no_loadavg(void **state)
+TEST(refuses_what_is_no_loadavg)
 {
-    (void)state;
     const char *texts[] = {"", "0.20", "0.20 1.18 12.12", "0.20 1.18 12.12 1/80",
         "0.20 1.18 12.12 1 80", "0 1 2 1/80 5", "0.20 1.18 12.12 1/80 x"};
     struct loadavg loadavg;
@@ -37,12 +34,4 @@ static void refuses_what_is_no_loadavg(void **state)
         assert_int_equal(loadavg_parse(texts[i], &loadavg), GPUT_ERROR_FORMAT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_threads_and_the_last_pid),
-        cmocka_unit_test(the_last_pid_changes_with_a_fork),
-        cmocka_unit_test(refuses_what_is_no_loadavg),
-    };
-    return cmocka_run_group_tests_name("machine/os/loadavg", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,9 +2,8 @@
 
 #include "testing.h"
 
-static void reads_an_old_kernel(void **state)
+TEST(reads_an_old_kernel)
 {
-    (void)state;
     struct meminfo meminfo;
     assert_int_equal(meminfo_read(fixture("procfs-old"), &meminfo, NULL), GPUT_OK);
     assert_int_equal(meminfo.total_bytes, UINT64_C(1000000) * 1024);
@@ -17,18 +16,16 @@ static void reads_an_old_kernel(void **state)
         meminfo_used_bytes(&meminfo), (1000000 - 200000 - 50000 - 300000 - 40000) * 1024);
 }
 
-static void used_is_what_is_not_available(void **state)
+TEST(used_is_what_is_not_available)
 {
-    (void)state;
     struct meminfo meminfo;
     assert_int_equal(meminfo_read(fixture("procfs-hybrid"), &meminfo, NULL), GPUT_OK);
     assert_true(meminfo.has_available);
     assert_int_equal(meminfo_used_bytes(&meminfo), meminfo.total_bytes - meminfo.available_bytes);
 }
 
-static void used_never_falls_below_zero(void **state)
+TEST(used_never_falls_below_zero)
 {
-    (void)state;
     struct meminfo meminfo;
     const char *available = "MemTotal: 100 kB\nMemFree: 10 kB\nMemAvailable: 200 kB\n";
     assert_int_equal(meminfo_parse(available, &meminfo), GPUT_OK);
@@ -39,22 +36,12 @@ static void used_never_falls_below_zero(void **state)
     assert_int_equal(meminfo_used_bytes(&meminfo), 90 * 1024);
 }
 
-static void refuses_what_is_no_meminfo(void **state)
+TEST(refuses_what_is_no_meminfo)
 {
-    (void)state;
     struct meminfo meminfo;
     assert_int_equal(meminfo_parse("", &meminfo), GPUT_ERROR_FORMAT);
     assert_int_equal(
         meminfo_parse("MemTotal: 100 kB\nMemFree: 10 kB", &meminfo), GPUT_ERROR_FORMAT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_an_old_kernel),
-        cmocka_unit_test(used_is_what_is_not_available),
-        cmocka_unit_test(used_never_falls_below_zero),
-        cmocka_unit_test(refuses_what_is_no_meminfo),
-    };
-    return cmocka_run_group_tests_name("machine/os/meminfo", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

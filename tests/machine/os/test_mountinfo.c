@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-static void reads_mounts_with_any_number_of_optional_words(void **state)
+TEST(reads_mounts_with_any_number_of_optional_words)
 {
-    (void)state;
     const char *text =
         "22 27 0:21 / /proc rw,relatime - proc proc rw\n"
         "not a mount\n"
@@ -31,10 +30,4 @@ static void reads_mounts_with_any_number_of_optional_words(void **state)
     assert_false(mountinfo_next(&position, end, &entry));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_mounts_with_any_number_of_optional_words),
-    };
-    return cmocka_run_group_tests_name("machine/os/mountinfo", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -18,9 +18,8 @@ ssize_t pread(int fd, void *bytes, size_t size, off_t offset)
     "Inter-|   Receive                                                |  Transmit\n"               \
     " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs\n"
 
-static void sums_interfaces_without_the_loopback(void **state)
+TEST(sums_interfaces_without_the_loopback)
 {
-    (void)state;
     struct network_traffic traffic;
     assert_int_equal(
         network_traffic_parse(HEADER "    lo: 9000 1 0 0 0 0 0 0 9000 1 0 0 0 0 0 0\n"
@@ -32,18 +31,16 @@ static void sums_interfaces_without_the_loopback(void **state)
     assert_int_equal(traffic.sent_bytes, 203);
 }
 
-static void an_interface_may_be_called_almost_like_the_loopback(void **state)
+TEST(an_interface_may_be_called_almost_like_the_loopback)
 {
-    (void)state;
     struct network_traffic traffic;
     assert_int_equal(network_traffic_parse(HEADER "lo0: 1 0 0 0 0 0 0 0 2 0\n", &traffic), GPUT_OK);
     assert_int_equal(traffic.received_bytes, 1);
     assert_int_equal(traffic.sent_bytes, 2);
 }
 
-static void skips_truncated_lines(void **state)
+TEST(skips_truncated_lines)
 {
-    (void)state;
     struct network_traffic traffic;
     assert_int_equal(network_traffic_parse(HEADER "eth0: 10 0 0 0 0 0 0 0 20 0\n"
                                                   "eth1: 10 0 0 0",
@@ -54,17 +51,15 @@ static void skips_truncated_lines(void **state)
     assert_int_equal(traffic.received_bytes, 0);
 }
 
-static void refuses_other_texts(void **state)
+TEST(refuses_other_texts)
 {
-    (void)state;
     struct network_traffic traffic;
     assert_int_equal(network_traffic_parse("", &traffic), GPUT_ERROR_FORMAT);
     assert_int_equal(network_traffic_parse("one\ntwo\neth0: 1\n", &traffic), GPUT_ERROR_FORMAT);
 }
 
-static void reads_more_interfaces_than_a_page_has(void **state)
+TEST(reads_more_interfaces_than_a_page_has)
 {
-    (void)state;
     struct network_traffic traffic;
     struct str text = {0};
     FILE *file = tmpfile();
@@ -80,14 +75,4 @@ static void reads_more_interfaces_than_a_page_has(void **state)
     str_finish(&text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_interfaces_without_the_loopback),
-        cmocka_unit_test(an_interface_may_be_called_almost_like_the_loopback),
-        cmocka_unit_test(skips_truncated_lines),
-        cmocka_unit_test(refuses_other_texts),
-        cmocka_unit_test(reads_more_interfaces_than_a_page_has),
-    };
-    return cmocka_run_group_tests_name("machine/os/network_traffic", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -53,9 +53,8 @@ static void end(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-static void is_held_by_one(void **state)
+TEST_WITH(is_held_by_one, enter, leave)
 {
-    (void)state;
     pid_t holder = start_holder("rank 0");
     struct node_lock lock, of_another_job;
     node_lock_init(&lock, folders, "job");
@@ -69,9 +68,8 @@ static void is_held_by_one(void **state)
     node_lock_release(&lock);
 }
 
-static void dies_with_its_holder_and_not_with_a_fork_of_it(void **state)
+TEST_WITH(dies_with_its_holder_and_not_with_a_fork_of_it, enter, leave)
 {
-    (void)state;
     struct node_lock lock, other;
     node_lock_init(&lock, folders, "job");
     assert_true(node_lock_try(&lock, "rank 0"));
@@ -87,9 +85,8 @@ static void dies_with_its_holder_and_not_with_a_fork_of_it(void **state)
     end(holder);
 }
 
-static void passes_on_when_the_holder_has_removed_its_file(void **state)
+TEST_WITH(passes_on_when_the_holder_has_removed_its_file, enter, leave)
 {
-    (void)state;
     pid_t holder = start_holder("rank 0");
     struct node_lock lock;
     node_lock_init(&lock, folders, "job");
@@ -103,9 +100,8 @@ static void passes_on_when_the_holder_has_removed_its_file(void **state)
 }
 
 /* Somebody who can write to the folder must not part those who share a lock. */
-static void a_name_that_is_taken_is_left_alone_and_the_next_one_is_used(void **state)
+TEST_WITH(a_name_that_is_taken_is_left_alone_and_the_next_one_is_used, enter, leave)
 {
-    (void)state;
     struct node_lock lock;
     char taken[512], also_taken[600];
     node_lock_init(&lock, folders, "job");
@@ -124,9 +120,8 @@ static void a_name_that_is_taken_is_left_alone_and_the_next_one_is_used(void **s
     assert_int_equal(unlink(also_taken), 0);
 }
 
-static void another_users_file_separates_no_ranks(void **state)
+TEST_WITH(another_users_file_separates_no_ranks, enter, leave)
 {
-    (void)state;
     struct node_lock lock;
     node_lock_init(&lock, folders, "job");
     int fd = open(lock.name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -145,9 +140,8 @@ static void another_users_file_separates_no_ranks(void **state)
     assert_int_equal(unlink(lock.name), 0);
 }
 
-static void without_a_folder_each_has_it_for_itself(void **state)
+TEST(without_a_folder_each_has_it_for_itself)
 {
-    (void)state;
     const char *const nowhere[] = {"/nowhere/at/all", NULL};
     struct node_lock lock;
     node_lock_init(&lock, nowhere, "job");
@@ -155,18 +149,4 @@ static void without_a_folder_each_has_it_for_itself(void **state)
     node_lock_release(&lock);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(is_held_by_one, enter, leave),
-        cmocka_unit_test_setup_teardown(
-            dies_with_its_holder_and_not_with_a_fork_of_it, enter, leave),
-        cmocka_unit_test_setup_teardown(
-            passes_on_when_the_holder_has_removed_its_file, enter, leave),
-        cmocka_unit_test_setup_teardown(
-            a_name_that_is_taken_is_left_alone_and_the_next_one_is_used, enter, leave),
-        cmocka_unit_test_setup_teardown(another_users_file_separates_no_ranks, enter, leave),
-        cmocka_unit_test(without_a_folder_each_has_it_for_itself),
-    };
-    return cmocka_run_group_tests_name("machine/os/node_lock", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

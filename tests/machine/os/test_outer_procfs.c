@@ -60,9 +60,10 @@ static int build(void **state)
     return 0;
 }
 
-static void pids_of_the_host_are_translated_where_its_procfs_is_mounted(void **state)
+#define IN_PROCFS(name) TEST_WITH(name, build, fake_sysfs_remove)
+
+IN_PROCFS(pids_of_the_host_are_translated_where_its_procfs_is_mounted)
 {
-    (void)state;
     struct outer_procfs outer;
     outer_procfs_find(inner, &outer);
     assert_non_null(outer.root);
@@ -73,9 +74,8 @@ static void pids_of_the_host_are_translated_where_its_procfs_is_mounted(void **s
     assert_null(outer.root);
 }
 
-static void processes_that_only_share_a_number_are_not_ours(void **state)
+IN_PROCFS(processes_that_only_share_a_number_are_not_ours)
 {
-    (void)state;
     struct outer_procfs outer;
     outer_procfs_find(inner, &outer);
     assert_int_equal(outer_procfs_translate(&outer, inner, 57), 0);
@@ -85,9 +85,8 @@ static void processes_that_only_share_a_number_are_not_ours(void **state)
     outer_procfs_finish(&outer);
 }
 
-static void without_a_procfs_of_the_host_there_is_none(void **state)
+IN_PROCFS(without_a_procfs_of_the_host_there_is_none)
 {
-    (void)state;
     struct outer_procfs outer;
     fake_sysfs_write("in/57/mountinfo", "21 20 0:6 / /nonexistent rw - proc proc rw\n");
     outer_procfs_find(inner, &outer);
@@ -98,9 +97,8 @@ static void without_a_procfs_of_the_host_there_is_none(void **state)
     outer_procfs_finish(&outer);
 }
 
-static void a_procfs_of_our_own_namespace_is_no_outer_one(void **state)
+IN_PROCFS(a_procfs_of_our_own_namespace_is_no_outer_one)
 {
-    (void)state;
     struct outer_procfs outer;
     char text[256];
     snprintf(text, sizeof text, "21 20 0:6 / %s/in rw - proc proc rw\n", fake_sysfs);
@@ -110,14 +108,4 @@ static void a_procfs_of_our_own_namespace_is_no_outer_one(void **state)
     outer_procfs_finish(&outer);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, build, fake_sysfs_remove)
-    const struct CMUnitTest tests[] = {
-        TEST(pids_of_the_host_are_translated_where_its_procfs_is_mounted),
-        TEST(processes_that_only_share_a_number_are_not_ours),
-        TEST(without_a_procfs_of_the_host_there_is_none),
-        TEST(a_procfs_of_our_own_namespace_is_no_outer_one),
-    };
-    return cmocka_run_group_tests_name("machine/os/outer_procfs", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

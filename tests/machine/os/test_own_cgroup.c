@@ -64,9 +64,10 @@ static int make_folder(void **state)
     return fake_sysfs_create();
 }
 
-static void reads_what_a_group_of_version_2_counted(void **state)
+#define IN_FOLDER(name) TEST_WITH(name, make_folder, fake_sysfs_remove)
+
+IN_FOLDER(reads_what_a_group_of_version_2_counted)
 {
-    (void)state;
     struct own_cgroup own;
     struct cgroup_usage usage;
     fake_sysfs_write("slice/cgroup.procs", "");
@@ -91,9 +92,8 @@ static void reads_what_a_group_of_version_2_counted(void **state)
     assert_null(own.v2.path);
 }
 
-static void a_group_that_nothing_ran_in_reports_nothing(void **state)
+IN_FOLDER(a_group_that_nothing_ran_in_reports_nothing)
 {
-    (void)state;
     struct own_cgroup own;
     struct cgroup_usage usage;
     fake_sysfs_write("slice/cgroup.procs", "");
@@ -117,9 +117,8 @@ static void assert_holds(const struct own_group *group, const char *file, const 
     assert_string_equal(text, expected);
 }
 
-static void version_1_counts_memory_next_to_version_2(void **state)
+IN_FOLDER(version_1_counts_memory_next_to_version_2)
 {
-    (void)state;
     struct own_cgroup own;
     struct cgroup_usage usage;
     fake_sysfs_write("memory/tasks", "");
@@ -137,9 +136,8 @@ static void version_1_counts_memory_next_to_version_2(void **state)
     assert_true(own.v1.path == NULL && own.v2.path == NULL);
 }
 
-static void one_that_cannot_be_made_leaves_the_other(void **state)
+IN_FOLDER(one_that_cannot_be_made_leaves_the_other)
 {
-    (void)state;
     struct own_cgroup own;
     fake_sysfs_write("unified/cgroup.procs", "");
     struct cgroup here = {
@@ -153,9 +151,8 @@ static void one_that_cannot_be_made_leaves_the_other(void **state)
 }
 
 /* A version 1 group in the cpu hierarchy would change the scheduling. */
-static void of_version_1_memory_alone_is_counted(void **state)
+IN_FOLDER(of_version_1_memory_alone_is_counted)
 {
-    (void)state;
     struct own_cgroup own;
     fake_sysfs_write("cpuacct/tasks", "");
     struct cgroup here = {.cpuacct = directory_of("cpuacct", false)};
@@ -166,9 +163,8 @@ static void of_version_1_memory_alone_is_counted(void **state)
 }
 
 /* The kernel cannot fork into these folders. */
-static void a_child_moves_itself_where_it_cannot_be_forked_into(void **state)
+IN_FOLDER(a_child_moves_itself_where_it_cannot_be_forked_into)
 {
-    (void)state;
     struct own_cgroup own;
     fake_sysfs_write("memory/tasks", "");
     fake_sysfs_write("unified/cgroup.procs", "");
@@ -199,9 +195,8 @@ static bool has(int number, void (*handler)(int))
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == handler;
 }
 
-static void a_child_has_no_handlers_where_it_says_so(void **state)
+TEST(a_child_has_no_handlers_where_it_says_so)
 {
-    (void)state;
     int status;
     bool without_handlers;
     signal(SIGUSR1, do_nothing);
@@ -217,9 +212,8 @@ static void a_child_has_no_handlers_where_it_says_so(void **state)
     signal(SIGUSR2, SIG_DFL);
 }
 
-static void ends_what_lives_in_a_group_of_version_2(void **state)
+IN_FOLDER(ends_what_lives_in_a_group_of_version_2)
 {
-    (void)state;
     struct own_cgroup own;
     fake_sysfs_write("slice/cgroup.procs", "");
     struct cgroup here = {.unified = directory_of("slice", true)};
@@ -238,9 +232,8 @@ static void ends_what_lives_in_a_group_of_version_2(void **state)
     own_cgroup_kill(&own);
 }
 
-static void every_session_of_a_process_has_its_own(void **state)
+IN_FOLDER(every_session_of_a_process_has_its_own)
 {
-    (void)state;
     struct own_cgroup first, second;
     char name[160];
     fake_sysfs_write("slice/cgroup.procs", "");
@@ -259,9 +252,8 @@ static void every_session_of_a_process_has_its_own(void **state)
 }
 
 /* By the lock that a living tracker holds: its pid may mean nothing here. */
-static void what_a_killed_tracker_left_is_removed(void **state)
+IN_FOLDER(what_a_killed_tracker_left_is_removed)
 {
-    (void)state;
     struct own_cgroup own, living;
     char left[64], inner[128];
     snprintf(left, sizeof left, "slice/gpu-tracker-%d-0123456789abcdef", (int)getpid());
@@ -281,9 +273,8 @@ static void what_a_killed_tracker_left_is_removed(void **state)
     own_cgroup_remove(&living);
 }
 
-static void what_a_killed_tracker_left_below_ours_goes_with_it(void **state)
+IN_FOLDER(what_a_killed_tracker_left_below_ours_goes_with_it)
 {
-    (void)state;
     struct own_cgroup own;
     char outer[160];
     fake_sysfs_write("slice/cgroup.procs", "");
@@ -295,9 +286,8 @@ static void what_a_killed_tracker_left_below_ours_goes_with_it(void **state)
     assert_false(is_there(outer));
 }
 
-static void what_the_command_made_below_goes_with_it(void **state)
+IN_FOLDER(what_the_command_made_below_goes_with_it)
 {
-    (void)state;
     struct own_cgroup own;
     char outer[256], left[64];
     fake_sysfs_write("slice/cgroup.procs", "");
@@ -316,9 +306,8 @@ static void what_the_command_made_below_goes_with_it(void **state)
     assert_true(is_there("slice/made-by-somebody-else"));
 }
 
-static void processes_below_are_moved_to_where_they_would_be_without_us(void **state)
+IN_FOLDER(processes_below_are_moved_to_where_they_would_be_without_us)
 {
-    (void)state;
     struct own_cgroup own;
     char path[160], text[16] = "";
     fake_sysfs_write("slice/cgroup.procs", "");
@@ -334,9 +323,8 @@ static void processes_below_are_moved_to_where_they_would_be_without_us(void **s
     assert_string_equal(text, "4712");
 }
 
-static void the_group_of_a_tracker_that_runs_below_stays_until_it_is_gone(void **state)
+IN_FOLDER(the_group_of_a_tracker_that_runs_below_stays_until_it_is_gone)
 {
-    (void)state;
     struct own_cgroup outer, inner, later;
     char name[160];
     fake_sysfs_write("slice/cgroup.procs", "");
@@ -358,9 +346,8 @@ static void the_group_of_a_tracker_that_runs_below_stays_until_it_is_gone(void *
     own_cgroup_remove(&inner);
 }
 
-static void a_tracker_that_outlives_those_around_it_removes_their_groups(void **state)
+IN_FOLDER(a_tracker_that_outlives_those_around_it_removes_their_groups)
 {
-    (void)state;
     struct own_cgroup outer, middle, inner;
     char name[160];
     fake_sysfs_write("slice/cgroup.procs", "");
@@ -379,9 +366,8 @@ static void a_tracker_that_outlives_those_around_it_removes_their_groups(void **
     assert_true(is_there("slice"));
 }
 
-static void the_group_of_a_tracker_that_runs_around_stays(void **state)
+IN_FOLDER(the_group_of_a_tracker_that_runs_around_stays)
 {
-    (void)state;
     struct own_cgroup outer, inner;
     fake_sysfs_write("slice/cgroup.procs", "");
     struct cgroup here = {.unified = directory_of("slice", true)};
@@ -393,9 +379,8 @@ static void the_group_of_a_tracker_that_runs_around_stays(void **state)
     own_cgroup_remove(&outer);
 }
 
-static void where_none_can_be_made_there_is_a_reason(void **state)
+IN_FOLDER(where_none_can_be_made_there_is_a_reason)
 {
-    (void)state;
     struct own_cgroup own;
     struct cgroup_usage usage;
     struct cgroup here = {.unified = directory_of("nowhere", true)};
@@ -408,28 +393,4 @@ static void where_none_can_be_made_there_is_a_reason(void **state)
     own_cgroup_remove(&own);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, fake_sysfs_remove)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(reads_what_a_group_of_version_2_counted),
-        IN_FOLDER(a_group_that_nothing_ran_in_reports_nothing),
-        IN_FOLDER(version_1_counts_memory_next_to_version_2),
-        IN_FOLDER(one_that_cannot_be_made_leaves_the_other),
-        IN_FOLDER(of_version_1_memory_alone_is_counted),
-        IN_FOLDER(a_child_moves_itself_where_it_cannot_be_forked_into),
-        cmocka_unit_test(a_child_has_no_handlers_where_it_says_so),
-        IN_FOLDER(ends_what_lives_in_a_group_of_version_2),
-        IN_FOLDER(every_session_of_a_process_has_its_own),
-        IN_FOLDER(what_a_killed_tracker_left_is_removed),
-        IN_FOLDER(what_a_killed_tracker_left_below_ours_goes_with_it),
-        IN_FOLDER(what_the_command_made_below_goes_with_it),
-        IN_FOLDER(processes_below_are_moved_to_where_they_would_be_without_us),
-        IN_FOLDER(the_group_of_a_tracker_that_runs_below_stays_until_it_is_gone),
-        IN_FOLDER(a_tracker_that_outlives_those_around_it_removes_their_groups),
-        IN_FOLDER(the_group_of_a_tracker_that_runs_around_stays),
-        IN_FOLDER(where_none_can_be_made_there_is_a_reason),
-    };
-    return cmocka_run_group_tests_name("machine/os/own_cgroup", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

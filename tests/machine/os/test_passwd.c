@@ -21,33 +21,29 @@ static void assert_name(uid_t uid, const char *claimed, const char *expected)
     assert_string_equal(name, expected);
 }
 
-static void knows_the_users_of_the_file(void **state)
+TEST(knows_the_users_of_the_file)
 {
-    (void)state;
     assert_name(0, NULL, "root");
     assert_name(1000, "root", "anna");
 }
 
-static void takes_a_name_that_is_no_other_users(void **state)
+TEST(takes_a_name_that_is_no_other_users)
 {
-    (void)state;
     assert_name(5000, "berta", "berta");
     assert_name(5000, "anna", "5000");
     assert_name(5000, "", "5000");
     assert_name(5000, NULL, "5000");
 }
 
-static void takes_no_name_of_a_broken_line(void **state)
+TEST(takes_no_name_of_a_broken_line)
 {
-    (void)state;
     assert_name(7, NULL, "7");
     assert_name(12, NULL, "12");
     assert_name(1001, NULL, "1001");
 }
 
-static void a_long_name_is_cut(void **state)
+TEST(a_long_name_is_cut)
 {
-    (void)state;
     assert_name(5000, "a-very-long-name-indeed", "a-very-long-…");
 }
 
@@ -66,9 +62,8 @@ static void assert_user(const struct passwd_users *users, uid_t uid, const char 
     assert_string_equal(name, expected);
 }
 
-static void a_file_is_read_once_until_it_is_changed(void **state)
+TEST(a_file_is_read_once_until_it_is_changed)
 {
-    (void)state;
     char path[] = "/tmp/gput-passwd-XXXXXX";
     const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
     struct passwd_users users = {0};
@@ -95,14 +90,4 @@ static void a_file_is_read_once_until_it_is_changed(void **state)
     passwd_users_finish(&users);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_the_users_of_the_file),
-        cmocka_unit_test(takes_a_name_that_is_no_other_users),
-        cmocka_unit_test(takes_no_name_of_a_broken_line),
-        cmocka_unit_test(a_long_name_is_cut),
-        cmocka_unit_test(a_file_is_read_once_until_it_is_changed),
-    };
-    return cmocka_run_group_tests_name("machine/os/passwd", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,9 +1,8 @@
 #include "machine/os/pid_vector.h"
 #include "testing.h"
 
-static void grows_and_starts_again(void **state)
+TEST(grows_and_starts_again)
 {
-    (void)state;
     struct pid_vector pids = {0};
     for (int i = 1; i <= 1000; i++)
         assert_int_equal(pid_vector_append(&pids, i), GPUT_OK);
@@ -18,10 +17,4 @@ static void grows_and_starts_again(void **state)
     assert_int_equal(pids.capacity, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grows_and_starts_again),
-    };
-    return cmocka_run_group_tests_name("machine/os/pid_vector", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

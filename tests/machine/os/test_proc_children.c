@@ -16,9 +16,8 @@ static bool contains(const struct pid_vector *pids, pid_t pid)
     return false;
 }
 
-static void parses_lists_and_nothing_else(void **state)
+TEST(parses_lists_and_nothing_else)
 {
-    (void)state;
     struct pid_vector children = {0};
     assert_int_equal(proc_children_parse("", &children), GPUT_OK);
     assert_int_equal(children.count, 0);
@@ -31,9 +30,8 @@ static void parses_lists_and_nothing_else(void **state)
     pid_vector_finish(&children);
 }
 
-static void reads_the_children_of_every_thread(void **state)
+TEST(reads_the_children_of_every_thread)
 {
-    (void)state;
     struct pid_vector children = {0};
     /* Thread 203 has no file: it ended while the others were read. */
     assert_int_equal(
@@ -49,9 +47,8 @@ static void reads_the_children_of_every_thread(void **state)
     pid_vector_finish(&children);
 }
 
-static void reads_lists_longer_than_its_buffer(void **state)
+TEST(reads_lists_longer_than_its_buffer)
 {
-    (void)state;
     struct pid_vector children = {0};
     assert_int_equal(
         proc_children_read(fixture("procfs-threads"), 205, 1, &children, NULL), GPUT_OK);
@@ -61,9 +58,8 @@ static void reads_lists_longer_than_its_buffer(void **state)
     pid_vector_finish(&children);
 }
 
-static void reports_a_kernel_without_such_files(void **state)
+TEST(reports_a_kernel_without_such_files)
 {
-    (void)state;
     struct pid_vector children = {0};
     const char *root = fixture("procfs-old");
     assert_int_equal(proc_children_read(root, 100, 1, &children, NULL), GPUT_ERROR_UNSUPPORTED);
@@ -94,9 +90,8 @@ static void *fork_in_thread(void *argument)
     return worker;
 }
 
-static void finds_a_child_that_a_worker_thread_forked(void **state)
+TEST(finds_a_child_that_a_worker_thread_forked)
 {
-    (void)state;
     struct worker worker;
     struct pid_vector leader = {0};
     struct pid_vector all = {0};
@@ -131,9 +126,8 @@ static void finds_a_child_that_a_worker_thread_forked(void **state)
     assert_true(in_all);
 }
 
-static void rereads_a_cached_descriptor(void **state)
+TEST(rereads_a_cached_descriptor)
 {
-    (void)state;
     char name[64];
     int fd;
     struct pid_vector children = {0};
@@ -161,15 +155,4 @@ static void rereads_a_cached_descriptor(void **state)
     pid_vector_finish(&children);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parses_lists_and_nothing_else),
-        cmocka_unit_test(reads_the_children_of_every_thread),
-        cmocka_unit_test(reads_lists_longer_than_its_buffer),
-        cmocka_unit_test(reports_a_kernel_without_such_files),
-        cmocka_unit_test(finds_a_child_that_a_worker_thread_forked),
-        cmocka_unit_test(rereads_a_cached_descriptor),
-    };
-    return cmocka_run_group_tests_name("machine/os/proc_children", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

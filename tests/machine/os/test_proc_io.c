@@ -2,9 +2,8 @@
 
 #include "testing.h"
 
-static void reads_a_recorded_process(void **state)
+TEST(reads_a_recorded_process)
 {
-    (void)state;
     struct proc_io io;
     assert_int_equal(proc_io_read(fixture("procfs-hybrid"), 4000, &io, NULL), GPUT_OK);
     assert_int_equal(io.read_call_bytes, 1100781);
@@ -14,30 +13,20 @@ static void reads_a_recorded_process(void **state)
     assert_int_equal(io.cancelled_write_bytes, 0);
 }
 
-static void kernels_without_storage_accounting_have_less(void **state)
+TEST(kernels_without_storage_accounting_have_less)
 {
-    (void)state;
     struct proc_io io;
     assert_int_equal(proc_io_read(fixture("procfs-old"), 100, &io, NULL), GPUT_OK);
     assert_int_equal(io.read_call_bytes, 323934931);
     assert_int_equal(io.read_bytes, 0);
 }
 
-static void refuses_what_is_no_io(void **state)
+TEST(refuses_what_is_no_io)
 {
-    (void)state;
     struct proc_io io;
     assert_int_equal(proc_io_parse("", &io), GPUT_ERROR_FORMAT);
     assert_int_equal(proc_io_parse("rchar: 1\nwchar: 2", &io), GPUT_ERROR_FORMAT);
     assert_int_equal(proc_io_read(fixture("procfs-old"), 101, &io, NULL), GPUT_ERROR_UNSUPPORTED);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_a_recorded_process),
-        cmocka_unit_test(kernels_without_storage_accounting_have_less),
-        cmocka_unit_test(refuses_what_is_no_io),
-    };
-    return cmocka_run_group_tests_name("machine/os/proc_io", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

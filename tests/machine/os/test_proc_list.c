@@ -5,9 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static void lists_all_processes_with_their_parents_in_order(void **state)
+TEST(lists_all_processes_with_their_parents_in_order)
 {
-    (void)state;
     struct proc_list list = {0};
     assert_int_equal(proc_list_read(fixture("procfs-old"), &list, NULL), GPUT_OK);
     assert_int_equal(list.count, 3);
@@ -24,9 +23,8 @@ static void lists_all_processes_with_their_parents_in_order(void **state)
     proc_list_finish(&list);
 }
 
-static void skips_processes_that_end_meanwhile(void **state)
+TEST(skips_processes_that_end_meanwhile)
 {
-    (void)state;
     struct proc_list list = {0};
     /* The directories are there, the stat files are not. */
     assert_int_equal(proc_list_read(fixture("procfs-threads"), &list, NULL), GPUT_OK);
@@ -34,9 +32,8 @@ static void skips_processes_that_end_meanwhile(void **state)
     proc_list_finish(&list);
 }
 
-static void is_used_again_and_finds_itself(void **state)
+TEST(is_used_again_and_finds_itself)
 {
-    (void)state;
     struct proc_list list = {0};
     assert_int_equal(proc_list_read(fixture("procfs-old"), &list, NULL), GPUT_OK);
     assert_int_equal(proc_list_read("/proc", &list, NULL), GPUT_OK);
@@ -48,9 +45,8 @@ static void is_used_again_and_finds_itself(void **state)
     assert_int_equal(parent, getppid());
 }
 
-static void reports_a_missing_procfs(void **state)
+TEST(reports_a_missing_procfs)
 {
-    (void)state;
     struct proc_list list = {0};
     struct gput_error error;
     assert_int_equal(proc_list_read("/no/such/root", &list, &error), GPUT_ERROR_NOT_FOUND);
@@ -58,13 +54,4 @@ static void reports_a_missing_procfs(void **state)
     proc_list_finish(&list);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_all_processes_with_their_parents_in_order),
-        cmocka_unit_test(skips_processes_that_end_meanwhile),
-        cmocka_unit_test(is_used_again_and_finds_itself),
-        cmocka_unit_test(reports_a_missing_procfs),
-    };
-    return cmocka_run_group_tests_name("machine/os/proc_list", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

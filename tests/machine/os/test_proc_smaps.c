@@ -29,9 +29,8 @@ static void add(void *user, const struct memory_mapping *mapping)
     sums->anonymous += mapping->anonymous_bytes;
 }
 
-static void reads_the_mappings_of_an_old_kernel(void **state)
+TEST(reads_the_mappings_of_an_old_kernel)
 {
-    (void)state;
     struct sums sums = {0};
     assert_int_equal(proc_smaps_read(fixture("procfs-old"), 100, add, &sums, NULL), GPUT_OK);
     assert_int_equal(sums.count, 3);
@@ -52,9 +51,8 @@ static void reads_the_mappings_of_an_old_kernel(void **state)
     assert_int_equal(sums.all[1].anonymous_bytes, 600 * 1024);
 }
 
-static void system_v_memory_of_inode_0_is_shared_memory(void **state)
+TEST(system_v_memory_of_inode_0_is_shared_memory)
 {
-    (void)state;
     struct sums sums = {0};
     assert_int_equal(proc_smaps_read(fixture("procfs-old"), 100, add, &sums, NULL), GPUT_OK);
     assert_int_equal(sums.last.inode, 0);
@@ -64,9 +62,8 @@ static void system_v_memory_of_inode_0_is_shared_memory(void **state)
 }
 
 /* The file is longer than the buffer that it is read through. */
-static void a_streamed_file_loses_no_mapping(void **state)
+TEST(a_streamed_file_loses_no_mapping)
 {
-    (void)state;
     struct sums sums = {0};
     assert_int_equal(proc_smaps_read(fixture("procfs-hybrid"), 4000, add, &sums, NULL), GPUT_OK);
     assert_int_equal(sums.count, 91);
@@ -78,9 +75,8 @@ static void a_streamed_file_loses_no_mapping(void **state)
     assert_int_equal(sums.private + sums.shared, sums.rss);
 }
 
-static void sums_over_all_mappings_are_those_of_the_rollup(void **state)
+TEST(sums_over_all_mappings_are_those_of_the_rollup)
 {
-    (void)state;
     struct sums sums = {0};
     struct proc_smaps_rollup rollup;
     pid_t child = fork(); /* one that is stopped, so that its figures do not change */
@@ -102,9 +98,8 @@ static void sums_over_all_mappings_are_those_of_the_rollup(void **state)
     assert_int_equal(sums.private + sums.shared, rollup.private_bytes + rollup.shared_bytes);
 }
 
-static void processes_without_memory_have_no_mappings(void **state)
+TEST(processes_without_memory_have_no_mappings)
 {
-    (void)state;
     struct sums sums = {0};
     assert_int_equal(proc_smaps_read(fixture("procfs-hybrid"), 4004, add, &sums, NULL), GPUT_OK);
     assert_int_equal(proc_smaps_read(fixture("procfs-hybrid"), 2, add, &sums, NULL), GPUT_OK);
@@ -125,9 +120,8 @@ static size_t walk(const char *text, size_t length, struct sums *sums)
     return sums->count;
 }
 
-static void unknown_missing_and_oddly_spaced_keys_do_no_harm(void **state)
+TEST(unknown_missing_and_oddly_spaced_keys_do_no_harm)
 {
-    (void)state;
     const char *text = "1000-2000 rw-p 00000000 00:00 0 \n"
                        "Rss:    \t  4 kB\n"
                        "FutureThing:    9999999999 kB\n"
@@ -158,9 +152,8 @@ static void unknown_missing_and_oddly_spaced_keys_do_no_harm(void **state)
 }
 
 /* Wherever the text is truncated, nothing is read past its end and no figure grows. */
-static void a_truncated_end_costs_at_most_its_own_part(void **state)
+TEST(a_truncated_end_costs_at_most_its_own_part)
 {
-    (void)state;
     const char *text = "1000-2000 rw-p 00000000 00:00 0 \n"
                        "Rss:                   8 kB\n"
                        "Private_Dirty:         8 kB\n"
@@ -180,9 +173,8 @@ static void a_truncated_end_costs_at_most_its_own_part(void **state)
     assert_int_equal(sums.rss, 8192 + 16384);
 }
 
-static void lines_that_are_no_mapping_are_skipped(void **state)
+TEST(lines_that_are_no_mapping_are_skipped)
 {
-    (void)state;
     const char *text = "a\n-\n1000\n1000-\n1000-2000\n1000-2000 r\n1000-2000 rw-p\n"
                        "1000-2000 rw-p 0\n1000-2000 rw-p 0 0\n1000-2000 rw-p 0 0:\n"
                        "1000-2000 rw-p 0 0:0\n12345678901234567-2 rw-p 0 0:0 0\n"
@@ -204,9 +196,8 @@ static void find(void *user, const struct memory_mapping *mapping)
         search->found = *mapping;
 }
 
-static void finds_shared_memory_of_its_own(void **state)
+TEST(finds_shared_memory_of_its_own)
 {
-    (void)state;
     const size_t size = 1 << 20;
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(memory, MAP_FAILED);
@@ -219,18 +210,4 @@ static void finds_shared_memory_of_its_own(void **state)
     assert_true(search.found.rss_bytes >= size);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_the_mappings_of_an_old_kernel),
-        cmocka_unit_test(system_v_memory_of_inode_0_is_shared_memory),
-        cmocka_unit_test(a_streamed_file_loses_no_mapping),
-        cmocka_unit_test(sums_over_all_mappings_are_those_of_the_rollup),
-        cmocka_unit_test(processes_without_memory_have_no_mappings),
-        cmocka_unit_test(unknown_missing_and_oddly_spaced_keys_do_no_harm),
-        cmocka_unit_test(a_truncated_end_costs_at_most_its_own_part),
-        cmocka_unit_test(lines_that_are_no_mapping_are_skipped),
-        cmocka_unit_test(finds_shared_memory_of_its_own),
-    };
-    return cmocka_run_group_tests_name("machine/os/proc_smaps", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -4,9 +4,8 @@
 
 #include <unistd.h>
 
-static void reads_a_recorded_rollup(void **state)
+TEST(reads_a_recorded_rollup)
 {
-    (void)state;
     struct proc_smaps_rollup rollup;
     assert_int_equal(
         proc_smaps_rollup_read(fixture("procfs-hybrid"), 4000, &rollup, NULL), GPUT_OK);
@@ -15,9 +14,8 @@ static void reads_a_recorded_rollup(void **state)
     assert_int_equal(rollup.private_bytes, (2300 + 2884) * 1024);
 }
 
-static void older_kernels_do_not_split_pss(void **state)
+TEST(older_kernels_do_not_split_pss)
 {
-    (void)state;
     struct proc_smaps_rollup rollup;
     assert_int_equal(proc_smaps_rollup_read(fixture("procfs-old"), 101, &rollup, NULL), GPUT_OK);
     assert_false(rollup.has_pss_parts);
@@ -28,9 +26,8 @@ static void older_kernels_do_not_split_pss(void **state)
     assert_int_equal(rollup.private_hugetlb_bytes, 4096 * 1024);
 }
 
-static void distinguishes_missing_rollups_from_missing_processes(void **state)
+TEST(distinguishes_missing_rollups_from_missing_processes)
 {
-    (void)state;
     struct proc_smaps_rollup rollup;
     assert_int_equal(
         proc_smaps_rollup_read(fixture("procfs-old"), 100, &rollup, NULL), GPUT_ERROR_UNSUPPORTED);
@@ -38,9 +35,8 @@ static void distinguishes_missing_rollups_from_missing_processes(void **state)
         proc_smaps_rollup_read(fixture("procfs-old"), 5, &rollup, NULL), GPUT_ERROR_GONE);
 }
 
-static void refuses_what_is_no_rollup(void **state)
+TEST(refuses_what_is_no_rollup)
 {
-    (void)state;
     struct proc_smaps_rollup rollup;
     assert_int_equal(proc_smaps_rollup_parse("", &rollup), GPUT_ERROR_FORMAT);
     assert_int_equal(proc_smaps_rollup_parse("1000-2000 [rollup]", &rollup), GPUT_ERROR_FORMAT);
@@ -48,9 +44,8 @@ static void refuses_what_is_no_rollup(void **state)
         GPUT_ERROR_FORMAT);
 }
 
-static void reads_its_own(void **state)
+TEST(reads_its_own)
 {
-    (void)state;
     struct proc_smaps_rollup rollup;
     int code = proc_smaps_rollup_read("/proc", getpid(), &rollup, NULL);
     if (code == GPUT_ERROR_UNSUPPORTED)
@@ -59,14 +54,4 @@ static void reads_its_own(void **state)
     assert_true(rollup.private_bytes > 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_a_recorded_rollup),
-        cmocka_unit_test(older_kernels_do_not_split_pss),
-        cmocka_unit_test(distinguishes_missing_rollups_from_missing_processes),
-        cmocka_unit_test(refuses_what_is_no_rollup),
-        cmocka_unit_test(reads_its_own),
-    };
-    return cmocka_run_group_tests_name("machine/os/proc_smaps_rollup", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

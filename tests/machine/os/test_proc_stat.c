@@ -5,9 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static void reads_every_field_of_a_recorded_process(void **state)
+TEST(reads_every_field_of_a_recorded_process)
 {
-    (void)state;
     struct proc_stat stat;
     assert_int_equal(proc_stat_read(fixture("procfs-old"), 100, &stat, NULL), GPUT_OK);
     assert_int_equal(stat.pid, 100);
@@ -29,9 +28,8 @@ static void reads_every_field_of_a_recorded_process(void **state)
     assert_int_equal(stat.start_stack_address, UINT64_C(140730000000000));
 }
 
-static void names_may_hold_blanks_parentheses_and_newlines(void **state)
+TEST(names_may_hold_blanks_parentheses_and_newlines)
 {
-    (void)state;
     struct proc_stat stat;
     assert_int_equal(proc_stat_read(fixture("procfs-hybrid"), 4005, &stat, NULL), GPUT_OK);
     assert_string_equal(stat.name, "a) b (c\nd");
@@ -44,9 +42,8 @@ static void names_may_hold_blanks_parentheses_and_newlines(void **state)
     assert_int_equal(stat.start_stack_address, 0);
 }
 
-static void long_names_are_truncated(void **state)
+TEST(long_names_are_truncated)
 {
-    (void)state;
     char text[256];
     struct proc_stat stat;
     snprintf(
@@ -55,9 +52,8 @@ static void long_names_are_truncated(void **state)
     assert_int_equal(strlen(stat.name), sizeof stat.name - 1);
 }
 
-static void zombies_and_kernel_threads_have_no_memory(void **state)
+TEST(zombies_and_kernel_threads_have_no_memory)
 {
-    (void)state;
     struct proc_stat stat;
     assert_int_equal(proc_stat_read(fixture("procfs-hybrid"), 4004, &stat, NULL), GPUT_OK);
     assert_int_equal(stat.state, 'Z');
@@ -65,9 +61,8 @@ static void zombies_and_kernel_threads_have_no_memory(void **state)
     assert_int_equal(stat.ppid, 0);
 }
 
-static void refuses_what_is_no_stat(void **state)
+TEST(refuses_what_is_no_stat)
 {
-    (void)state;
     const char *texts[] = {
         "",
         "7",
@@ -86,9 +81,8 @@ static void refuses_what_is_no_stat(void **state)
         assert_int_equal(proc_stat_parse(texts[i], &stat), GPUT_ERROR_FORMAT);
 }
 
-static void reads_itself(void **state)
+TEST(reads_itself)
 {
-    (void)state;
     struct proc_stat stat;
     assert_int_equal(proc_stat_read("/proc", getpid(), &stat, NULL), GPUT_OK);
     assert_int_equal(stat.pid, getpid());
@@ -97,15 +91,4 @@ static void reads_itself(void **state)
     assert_int_equal(stat.state, 'R');
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_field_of_a_recorded_process),
-        cmocka_unit_test(names_may_hold_blanks_parentheses_and_newlines),
-        cmocka_unit_test(long_names_are_truncated),
-        cmocka_unit_test(zombies_and_kernel_threads_have_no_memory),
-        cmocka_unit_test(refuses_what_is_no_stat),
-        cmocka_unit_test(reads_itself),
-    };
-    return cmocka_run_group_tests_name("machine/os/proc_stat", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

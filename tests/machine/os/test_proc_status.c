@@ -6,9 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void reads_a_recorded_process(void **state)
+TEST(reads_a_recorded_process)
 {
-    (void)state;
     struct proc_status status;
     assert_int_equal(proc_status_read(fixture("procfs-hybrid"), 4000, &status, NULL), GPUT_OK);
     assert_int_equal(status.pid, 4000);
@@ -20,9 +19,8 @@ static void reads_a_recorded_process(void **state)
     assert_true(status.voluntary_context_switches > 0);
 }
 
-static void old_kernels_have_fewer_fields(void **state)
+TEST(old_kernels_have_fewer_fields)
 {
-    (void)state;
     struct proc_status status;
     assert_int_equal(proc_status_read(fixture("procfs-old"), 100, &status, NULL), GPUT_OK);
     assert_int_equal(status.namespace_count, 0);
@@ -31,17 +29,15 @@ static void old_kernels_have_fewer_fields(void **state)
     assert_int_equal(status.peak_rss_bytes, 9000 * 1024);
 }
 
-static void zombies_have_no_memory(void **state)
+TEST(zombies_have_no_memory)
 {
-    (void)state;
     struct proc_status status;
     assert_int_equal(proc_status_read(fixture("procfs-hybrid"), 4004, &status, NULL), GPUT_OK);
     assert_false(status.has_memory);
 }
 
-static void reads_nested_namespaces_and_wide_masks(void **state)
+TEST(reads_nested_namespaces_and_wide_masks)
 {
-    (void)state;
     struct proc_status status;
     const char *text = "Pid:\t9\nPPid:\t8\n"
                        "NSpid:\t9\t8\t7\t6\t5\t4\t3\t2\t1\n"
@@ -57,9 +53,8 @@ static void reads_nested_namespaces_and_wide_masks(void **state)
     assert_int_equal(status.nonvoluntary_context_switches, 34);
 }
 
-static void shows_whether_sigchld_is_ignored(void **state)
+TEST(shows_whether_sigchld_is_ignored)
 {
-    (void)state;
     struct proc_status status;
     assert_int_equal(
         proc_status_parse("Pid:\t9\nPPid:\t1\nSigIgn:\t0000000000010000\n", &status), GPUT_OK);
@@ -69,9 +64,8 @@ static void shows_whether_sigchld_is_ignored(void **state)
     assert_false(status.ignores_children);
 }
 
-static void refuses_what_is_no_status(void **state)
+TEST(refuses_what_is_no_status)
 {
-    (void)state;
     struct proc_status status;
     assert_int_equal(proc_status_parse("", &status), GPUT_ERROR_FORMAT);
     assert_int_equal(proc_status_parse("Pid:\t9\nPPid:", &status), GPUT_ERROR_FORMAT);
@@ -79,9 +73,8 @@ static void refuses_what_is_no_status(void **state)
 }
 
 /* Up to 65,536 of them; the kernel gives them before the memory. */
-static void reads_a_process_of_a_user_with_many_groups(void **state)
+TEST(reads_a_process_of_a_user_with_many_groups)
 {
-    (void)state;
     char folder[] = "/tmp/gput-status-XXXXXX", path[64];
     struct proc_status status;
     assert_non_null(mkdtemp(folder));
@@ -103,26 +96,12 @@ static void reads_a_process_of_a_user_with_many_groups(void **state)
     rmdir(folder);
 }
 
-static void reads_itself(void **state)
+TEST(reads_itself)
 {
-    (void)state;
     struct proc_status status;
     assert_int_equal(proc_status_read("/proc", getpid(), &status, NULL), GPUT_OK);
     assert_int_equal(status.pid, getpid());
     assert_int_equal(status.uid, getuid());
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_a_recorded_process),
-        cmocka_unit_test(old_kernels_have_fewer_fields),
-        cmocka_unit_test(zombies_have_no_memory),
-        cmocka_unit_test(reads_nested_namespaces_and_wide_masks),
-        cmocka_unit_test(shows_whether_sigchld_is_ignored),
-        cmocka_unit_test(refuses_what_is_no_status),
-        cmocka_unit_test(reads_a_process_of_a_user_with_many_groups),
-        cmocka_unit_test(reads_itself),
-    };
-    return cmocka_run_group_tests_name("machine/os/proc_status", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -50,9 +50,8 @@ static struct proc_event ended(pid_t process, pid_t thread, uint32_t status)
     return event;
 }
 
-static void reads_the_life_of_a_process(void **state)
+TEST(reads_the_life_of_a_process)
 {
-    (void)state;
     struct messages messages = {0};
     struct proc_event fork = forked(10, 20, 20), exit = ended(20, 20, 0x300);
     struct proc_event exec = {.what = PROC_EVENT_EXEC, .timestamp_ns = 88};
@@ -80,9 +79,8 @@ static void reads_the_life_of_a_process(void **state)
     assert_ptr_equal(at, end);
 }
 
-static void skips_starts_of_threads_and_other_events(void **state)
+TEST(skips_starts_of_threads_and_other_events)
 {
-    (void)state;
     struct messages messages = {0};
     struct proc_event thread = forked(10, 20, 21), thread_end = ended(20, 21, 0);
     struct proc_event renamed = {.what = PROC_EVENT_COMM}, exit = ended(20, 20, SIGKILL);
@@ -104,9 +102,8 @@ static void skips_starts_of_threads_and_other_events(void **state)
     assert_true(event.is_collected); /* its parent has ended */
 }
 
-static void old_kernels_send_shorter_ends(void **state)
+TEST(old_kernels_send_shorter_ends)
 {
-    (void)state;
     struct messages messages = {0};
     struct proc_event exit = ended(20, 20, 0x100);
     put(&messages, &exit, 8); /* before Linux 4.18: no parent */
@@ -117,9 +114,8 @@ static void old_kernels_send_shorter_ends(void **state)
     assert_false(event.is_collected);
 }
 
-static void damaged_messages_end_the_reading(void **state)
+TEST(damaged_messages_end_the_reading)
 {
-    (void)state;
     struct messages messages = {0};
     struct proc_event fork = forked(10, 20, 20);
     put(&messages, &fork, 0);
@@ -139,9 +135,8 @@ static void damaged_messages_end_the_reading(void **state)
     assert_false(process_events_parse(&at, at + messages.length, &event));
 }
 
-static void recognizes_the_kernels_reply(void **state)
+TEST(recognizes_the_kernels_reply)
 {
-    (void)state;
     struct messages messages = {0};
     struct proc_event answer = {.what = PROC_EVENT_NONE, .timestamp_ns = 55};
     answer.event_data.ack.err = 1;
@@ -163,9 +158,8 @@ static void recognizes_the_kernels_reply(void **state)
 }
 
 /* If this machine gives events; otherwise there must be a reason. */
-static void a_child_is_announced(void **state)
+TEST(a_child_is_announced)
 {
-    (void)state;
     struct process_events events;
     struct gput_error error = {0};
     if (process_events_open(&events, &error) != GPUT_OK) {
@@ -229,9 +223,8 @@ static bool reports_end_of_thread(struct process_events *events, bool wanted)
     return is_reported;
 }
 
-static void ends_of_threads_are_delivered_while_wanted(void **state)
+TEST(ends_of_threads_are_delivered_while_wanted)
 {
-    (void)state;
     struct process_events events;
     struct gput_error error = {0};
     if (process_events_open(&events, &error) != GPUT_OK)
@@ -247,16 +240,4 @@ static void ends_of_threads_are_delivered_while_wanted(void **state)
     process_events_close(&events);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_the_life_of_a_process),
-        cmocka_unit_test(skips_starts_of_threads_and_other_events),
-        cmocka_unit_test(old_kernels_send_shorter_ends),
-        cmocka_unit_test(damaged_messages_end_the_reading),
-        cmocka_unit_test(recognizes_the_kernels_reply),
-        cmocka_unit_test(a_child_is_announced),
-        cmocka_unit_test(ends_of_threads_are_delivered_while_wanted),
-    };
-    return cmocka_run_group_tests_name("machine/os/process_events", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -7,9 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void builds_paths_of_processes_and_of_the_system(void **state)
+TEST(builds_paths_of_processes_and_of_the_system)
 {
-    (void)state;
     char path[PROCFS_PATH_SIZE];
     assert_int_equal(procfs_path("/proc", 1234567, "stat", path), 18);
     assert_string_equal(path, "/proc/1234567/stat");
@@ -21,9 +20,8 @@ static void builds_paths_of_processes_and_of_the_system(void **state)
     assert_string_equal(path, "/proc/2147483647/task");
 }
 
-static void knows_a_namespace_below_the_first(void **state)
+TEST(knows_a_namespace_below_the_first)
 {
-    (void)state;
     char space[64];
     ssize_t length = readlink("/proc/self/ns/pid", space, sizeof space - 1);
     assert_true(length > 0);
@@ -32,9 +30,8 @@ static void knows_a_namespace_below_the_first(void **state)
     assert_false(procfs_is_inner("/nonexistent"));
 }
 
-static void refuses_a_path_that_does_not_fit(void **state)
+TEST(refuses_a_path_that_does_not_fit)
 {
-    (void)state;
     char path[PROCFS_PATH_SIZE];
     char root[PROCFS_PATH_SIZE];
     int fd;
@@ -46,9 +43,8 @@ static void refuses_a_path_that_does_not_fit(void **state)
     assert_int_equal(procfs_open(root, 1, "stat", &fd, &error), GPUT_ERROR_INVALID);
 }
 
-static void distinguishes_a_gone_process_a_missing_file_and_a_missing_root(void **state)
+TEST(distinguishes_a_gone_process_a_missing_file_and_a_missing_root)
 {
-    (void)state;
     char text[64];
     struct gput_error error;
     const char *root = fixture("procfs-old");
@@ -84,15 +80,13 @@ static int code_of_refused_read(void)
     return WEXITSTATUS(status);
 }
 
-static void distinguishes_a_refusal_from_a_gone_process(void **state)
+TEST(distinguishes_a_refusal_from_a_gone_process)
 {
-    (void)state;
     assert_int_equal(code_of_refused_read(), GPUT_ERROR_PERMISSION);
 }
 
-static void truncates_long_text_and_terminates_it(void **state)
+TEST(truncates_long_text_and_terminates_it)
 {
-    (void)state;
     char text[5];
     size_t length;
     assert_int_equal(
@@ -101,9 +95,8 @@ static void truncates_long_text_and_terminates_it(void **state)
     assert_int_equal(length, 4);
 }
 
-static void reads_files_of_any_length(void **state)
+TEST(reads_files_of_any_length)
 {
-    (void)state;
     struct str text = {0};
     str_append(&text, "old");
     assert_int_equal(
@@ -114,9 +107,8 @@ static void reads_files_of_any_length(void **state)
     str_finish(&text);
 }
 
-static void a_cached_descriptor_reports_the_end_of_its_process(void **state)
+TEST(a_cached_descriptor_reports_the_end_of_its_process)
 {
-    (void)state;
     int gate[2];
     assert_int_equal(pipe(gate), 0);
     pid_t child = fork();
@@ -139,9 +131,8 @@ static void a_cached_descriptor_reports_the_end_of_its_process(void **state)
     close(fd);
 }
 
-static void lists_only_numbers(void **state)
+TEST(lists_only_numbers)
 {
-    (void)state;
     struct pid_vector pids = {0};
     int fd = open(fixture("procfs-old"), O_RDONLY | O_DIRECTORY);
     assert_true(fd >= 0);
@@ -155,18 +146,4 @@ static void lists_only_numbers(void **state)
     pid_vector_finish(&pids);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(builds_paths_of_processes_and_of_the_system),
-        cmocka_unit_test(knows_a_namespace_below_the_first),
-        cmocka_unit_test(refuses_a_path_that_does_not_fit),
-        cmocka_unit_test(distinguishes_a_gone_process_a_missing_file_and_a_missing_root),
-        cmocka_unit_test(distinguishes_a_refusal_from_a_gone_process),
-        cmocka_unit_test(truncates_long_text_and_terminates_it),
-        cmocka_unit_test(reads_files_of_any_length),
-        cmocka_unit_test(a_cached_descriptor_reports_the_end_of_its_process),
-        cmocka_unit_test(lists_only_numbers),
-    };
-    return cmocka_run_group_tests_name("machine/os/procfs", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -14,19 +14,17 @@ static void make_ids(char own[SESSION_ID_SIZE], char parents[SESSION_ID_SIZE])
     session_variable_make_id(root, getppid(), parents);
 }
 
-static void ids_are_unique(void **state)
+TEST(ids_are_unique)
 {
     char id[SESSION_ID_SIZE], other[SESSION_ID_SIZE];
-    (void)state;
     session_variable_make_id(root, getpid(), id);
     session_variable_make_id(root, getpid(), other);
     assert_string_not_equal(id, other);
 }
 
-static void a_process_is_in_the_sessions_of_its_ancestors(void **state)
+TEST(a_process_is_in_the_sessions_of_its_ancestors)
 {
     char own[SESSION_ID_SIZE], parents[SESSION_ID_SIZE], value[128], ids[SESSION_IDS_SIZE];
-    (void)state;
     make_ids(own, parents);
     snprintf(value, sizeof value, "%s/%s", parents, own);
     session_variable_parse(value, root, getpid(), ids);
@@ -36,10 +34,9 @@ static void a_process_is_in_the_sessions_of_its_ancestors(void **state)
 }
 
 /* As of a batch system's daemon, which starts a job with the environment of who submitted it. */
-static void a_copied_variable_does_not_count(void **state)
+TEST(a_copied_variable_does_not_count)
 {
     char own[SESSION_ID_SIZE], parents[SESSION_ID_SIZE], value[128], ids[SESSION_IDS_SIZE];
-    (void)state;
     make_ids(own, parents);
     snprintf(value, sizeof value, "%s/%s", own, parents);
     session_variable_parse(value, root, getppid(), ids);
@@ -47,31 +44,28 @@ static void a_copied_variable_does_not_count(void **state)
 }
 
 /* Pids of another pid namespace say nothing here. */
-static void a_session_of_another_pid_namespace_counts(void **state)
+TEST(a_session_of_another_pid_namespace_counts)
 {
     char ids[SESSION_IDS_SIZE];
-    (void)state;
     session_variable_parse("0123456789abcdef-2147483647-77", root, getpid(), ids);
     assert_string_equal(ids, "0123456789abcdef-2147483647-77");
 }
 
-static void what_is_no_id_is_skipped(void **state)
+TEST(what_is_no_id_is_skipped)
 {
     static const char *const values[] = {"", "/", "x", "0123456789abcdef", "0123456789abcdef-1",
         "0123456789abcdef-1-77x", "0123456789abcdef-0-77", "0123456789abcdef--5-77",
         "00000000000000000000000000000000000000000000000000000000000000000000"};
     char ids[SESSION_IDS_SIZE];
-    (void)state;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         session_variable_parse(values[i], root, getpid(), ids);
         assert_string_equal(ids, "");
     }
 }
 
-static void of_many_the_innermost_are_kept(void **state)
+TEST(of_many_the_innermost_are_kept)
 {
     char value[4096] = "", ids[SESSION_IDS_SIZE], last[SESSION_ID_SIZE];
-    (void)state;
     for (int i = 0; i < 50; i++) {
         snprintf(last, sizeof last, "%016d-%d-77", i, i + 1);
         snprintf(value + strlen(value), sizeof value - strlen(value), "%s%s", i ? "/" : "", last);
@@ -82,11 +76,10 @@ static void of_many_the_innermost_are_kept(void **state)
     assert_int_equal(value[strlen(value) - strlen(ids) - 1], '/');
 }
 
-static void the_environment_has_it_once(void **state)
+TEST(the_environment_has_it_once)
 {
     char given_a[] = "A=1", given_old[] = "GPUT_SESSION=old", given_other[] = "GPUT_SESSIONS=2";
     char *given[] = {given_a, given_old, given_other, NULL};
-    (void)state;
     char **made = session_variable_add(given, "a/b", "c");
     assert_non_null(made);
     assert_string_equal(made[0], "A=1");
@@ -99,16 +92,4 @@ static void the_environment_has_it_once(void **state)
     free(made);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_are_unique),
-        cmocka_unit_test(a_process_is_in_the_sessions_of_its_ancestors),
-        cmocka_unit_test(a_copied_variable_does_not_count),
-        cmocka_unit_test(a_session_of_another_pid_namespace_counts),
-        cmocka_unit_test(what_is_no_id_is_skipped),
-        cmocka_unit_test(of_many_the_innermost_are_kept),
-        cmocka_unit_test(the_environment_has_it_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

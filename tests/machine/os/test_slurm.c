@@ -7,9 +7,8 @@
 
 #define PARSE(allocation, ...) slurm_parse(VARIABLES(__VA_ARGS__), allocation)
 
-static void a_batch_script_has_all_of_its_node(void **state)
+TEST(a_batch_script_has_all_of_its_node)
 {
-    (void)state;
     struct slurm_allocation allocation;
     PARSE(&allocation, "SLURM_JOB_ID=1", "SLURM_CPUS_ON_NODE=8", "SLURM_CPUS_PER_TASK=2",
         "SLURM_MEM_PER_NODE=2048");
@@ -17,9 +16,8 @@ static void a_batch_script_has_all_of_its_node(void **state)
     assert_true(allocation.ram_bytes == 2147483648.0);
 }
 
-static void a_task_has_its_cores(void **state)
+TEST(a_task_has_its_cores)
 {
-    (void)state;
     struct slurm_allocation allocation;
     PARSE(&allocation, "SLURM_STEP_ID=0", "SLURM_CPUS_ON_NODE=8", "SLURM_CPUS_PER_TASK=2",
         "SLURM_MEM_PER_CPU=100");
@@ -29,9 +27,8 @@ static void a_task_has_its_cores(void **state)
     assert_true(allocation.cores == 8);
 }
 
-static void what_is_not_said_is_not_known(void **state)
+TEST(what_is_not_said_is_not_known)
 {
-    (void)state;
     struct slurm_allocation allocation;
     PARSE(&allocation, "HOME=/root");
     assert_true(isnan(allocation.cores) && isnan(allocation.ram_bytes));
@@ -40,12 +37,4 @@ static void what_is_not_said_is_not_known(void **state)
     assert_true(isnan(allocation.cores) && isnan(allocation.ram_bytes));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_batch_script_has_all_of_its_node),
-        cmocka_unit_test(a_task_has_its_cores),
-        cmocka_unit_test(what_is_not_said_is_not_known),
-    };
-    return cmocka_run_group_tests_name("machine/os/slurm", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

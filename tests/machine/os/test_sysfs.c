@@ -30,9 +30,8 @@ static const char *card(void)
     return folder;
 }
 
-static void reads_numbers(void **state)
+TEST(reads_numbers)
 {
-    (void)state;
     uint64_t value;
     double fraction;
     assert_true(sysfs_read_uint64(card(), "decimal", &value));
@@ -43,9 +42,8 @@ static void reads_numbers(void **state)
     assert_true(fraction == 0x1p-32);
 }
 
-static void what_is_no_number_is_none(void **state)
+TEST(what_is_no_number_is_none)
 {
-    (void)state;
     uint64_t value;
     double fraction;
     const char *files[] = {"negative", "too_large", "words", "empty", "absent"};
@@ -55,9 +53,8 @@ static void what_is_no_number_is_none(void **state)
     assert_false(sysfs_read_double(card(), "words", &fraction));
 }
 
-static void reads_one_line_and_truncates_it(void **state)
+TEST(reads_one_line_and_truncates_it)
 {
-    (void)state;
     char line[64], small[4];
     assert_true(sysfs_read_line(card(), "words", line, sizeof line));
     assert_string_equal(line, "two words");
@@ -68,9 +65,8 @@ static void reads_one_line_and_truncates_it(void **state)
     assert_false(sysfs_read_uevent(card(), "PCI", line, sizeof line));
 }
 
-static void lists_folders_by_their_numbers(void **state)
+TEST(lists_folders_by_their_numbers)
 {
-    (void)state;
     char folder[128];
     snprintf(folder, sizeof folder, "%s/nodes", fake_sysfs);
     assert_int_equal(sysfs_next_numbered(folder, "node", -1), 2);
@@ -85,13 +81,4 @@ static void lists_folders_by_their_numbers(void **state)
     assert_int_equal(errno, ELOOP);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_numbers),
-        cmocka_unit_test(what_is_no_number_is_none),
-        cmocka_unit_test(reads_one_line_and_truncates_it),
-        cmocka_unit_test(lists_folders_by_their_numbers),
-    };
-    return cmocka_run_group_tests_name("machine/os/sysfs", tests, make_machine, fake_sysfs_remove);
-}
+RUN_TESTS(make_machine, fake_sysfs_remove)

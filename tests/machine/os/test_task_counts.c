@@ -6,9 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static void adds_up_threads_that_live(void **state)
+TEST(adds_up_threads_that_live)
 {
-    (void)state;
     struct task_counts counts = {.minor_faults = 1};
     assert_int_equal(task_counts_read(fixture("procfs-threads"), 300, &counts, NULL), GPUT_OK);
     /* The leader has exited, other threads live. */
@@ -24,17 +23,15 @@ static void adds_up_threads_that_live(void **state)
     assert_false(counts.lacks_io);
 }
 
-static void a_process_that_is_gone_is_an_error(void **state)
+TEST(a_process_that_is_gone_is_an_error)
 {
-    (void)state;
     struct task_counts counts = {0};
     assert_int_equal(
         task_counts_read(fixture("procfs-threads"), 999, &counts, NULL), GPUT_ERROR_GONE);
 }
 
-static void counts_what_we_do_ourselves(void **state)
+TEST(counts_what_we_do_ourselves)
 {
-    (void)state;
     struct task_counts before = {0}, after = {0};
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     int null = open("/dev/null", O_WRONLY);
@@ -57,9 +54,8 @@ static void counts_what_we_do_ourselves(void **state)
     assert_in_range(after.write_call_bytes, 5000, 5100);
 }
 
-static void differences_are_never_negative(void **state)
+TEST(differences_are_never_negative)
 {
-    (void)state;
     struct task_counts counts = {.read_bytes = 1024, .minor_faults = 7};
     task_counts_subtract(
         &counts, &(struct task_counts){.read_bytes = 1500, .minor_faults = 2, .lacks_io = true});
@@ -68,9 +64,8 @@ static void differences_are_never_negative(void **state)
     assert_true(counts.lacks_io);
 }
 
-static void each_count_is_raised_separately(void **state)
+TEST(each_count_is_raised_separately)
 {
-    (void)state;
     struct task_counts counts = {.read_bytes = 1024, .minor_faults = 7};
     task_counts_raise(
         &counts, &(struct task_counts){.read_bytes = 1500, .minor_faults = 2, .lacks_io = true});
@@ -79,14 +74,4 @@ static void each_count_is_raised_separately(void **state)
     assert_false(counts.lacks_io);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(adds_up_threads_that_live),
-        cmocka_unit_test(a_process_that_is_gone_is_an_error),
-        cmocka_unit_test(counts_what_we_do_ourselves),
-        cmocka_unit_test(differences_are_never_negative),
-        cmocka_unit_test(each_count_is_raised_separately),
-    };
-    return cmocka_run_group_tests_name("machine/os/task_counts", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

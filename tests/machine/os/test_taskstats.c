@@ -83,9 +83,8 @@ static struct message message_of(const void *bytes, size_t length, uint32_t pid)
     return message;
 }
 
-static void reads_the_end_of_a_thread(void **state)
+TEST(reads_the_end_of_a_thread)
 {
-    (void)state;
     struct taskstats_record raw = record();
     struct message message = message_of(&raw, sizeof raw, 41);
     struct taskstats_exit exit;
@@ -133,9 +132,8 @@ static size_t insert(const struct taskstats_record *raw, size_t each, unsigned c
     return length;
 }
 
-static void reads_records_of_kernels_that_inserted_fields(void **state)
+TEST(reads_records_of_kernels_that_inserted_fields)
 {
-    (void)state;
     struct taskstats_record raw = record();
     for (size_t each = 8; each <= 16; each += 8) {
         unsigned char bytes[sizeof raw + 7 * 16];
@@ -151,9 +149,8 @@ static void reads_records_of_kernels_that_inserted_fields(void **state)
     }
 }
 
-static void without_a_precise_clock_ticks_are_used(void **state)
+TEST(without_a_precise_clock_ticks_are_used)
 {
-    (void)state;
     struct taskstats_record raw = record();
     raw.run_virtual_ns = 0;
     struct message message = message_of(&raw, sizeof raw, 41);
@@ -162,9 +159,8 @@ static void without_a_precise_clock_ticks_are_used(void **state)
     assert_int_equal(exit.cpu_ns, 5000000);
 }
 
-static void reports_a_kernel_that_is_too_old_or_unknown(void **state)
+TEST(reports_a_kernel_that_is_too_old_or_unknown)
 {
-    (void)state;
     struct taskstats_record raw = record();
     struct taskstats_exit exit;
     struct message message = message_of(&raw, sizeof raw, 99);
@@ -177,9 +173,8 @@ static void reports_a_kernel_that_is_too_old_or_unknown(void **state)
     assert_int_equal(taskstats_parse(message.bytes, message.length, &exit), GPUT_ERROR_UNSUPPORTED);
 }
 
-static void never_reads_past_a_truncated_end(void **state)
+TEST(never_reads_past_a_truncated_end)
 {
-    (void)state;
     struct taskstats_record raw = record();
     struct message message = message_of(&raw, sizeof raw, 41);
     for (size_t length = 0; length < message.length; length++) {
@@ -192,9 +187,8 @@ static void never_reads_past_a_truncated_end(void **state)
 }
 
 /* If this machine permits it; otherwise there must be a reason. */
-static void the_exit_record_of_a_child_arrives(void **state)
+TEST(the_exit_record_of_a_child_arrives)
 {
-    (void)state;
     struct taskstats_socket taskstats;
     struct gput_error error = {0};
     if (taskstats_open(&taskstats, &error) != GPUT_OK) {
@@ -222,15 +216,4 @@ static void the_exit_record_of_a_child_arrives(void **state)
     taskstats_close(&taskstats);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_the_end_of_a_thread),
-        cmocka_unit_test(reads_records_of_kernels_that_inserted_fields),
-        cmocka_unit_test(without_a_precise_clock_ticks_are_used),
-        cmocka_unit_test(reports_a_kernel_that_is_too_old_or_unknown),
-        cmocka_unit_test(never_reads_past_a_truncated_end),
-        cmocka_unit_test(the_exit_record_of_a_child_arrives),
-    };
-    return cmocka_run_group_tests_name("machine/os/taskstats", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -55,9 +55,8 @@ static struct family_memory sum(const struct family *family)
     return family_memory_of(family->members, family->count, PAGE);
 }
 
-static void a_fork_has_nothing_of_its_own(void **state)
+TEST(a_fork_has_nothing_of_its_own)
 {
-    (void)state;
     struct family family;
     set_up(&family, 3, 60 * MB);
     assert_int_equal(copies_alone_bytes(family.members[0], family.members, 3, PAGE), 0);
@@ -67,9 +66,8 @@ static void a_fork_has_nothing_of_its_own(void **state)
 }
 
 /* Faults are no copies until a reading says so. */
-static void faults_count_by_the_part_that_a_reading_found(void **state)
+TEST(faults_count_by_the_part_that_a_reading_found)
 {
-    (void)state;
     struct family family;
     set_up(&family, 3, 60 * MB);
     for (int i = 1; i < 3; i++)
@@ -87,9 +85,8 @@ static void faults_count_by_the_part_that_a_reading_found(void **state)
 }
 
 /* A program that takes memory and gives it back faults for ever. */
-static void faults_of_memory_that_is_given_back_do_not_count(void **state)
+TEST(faults_of_memory_that_is_given_back_do_not_count)
 {
-    (void)state;
     struct family family;
     set_up(&family, 3, 60 * MB);
     family.polled[1].stat.minor_faults = FAULTS_OF(1024 * MB);
@@ -100,9 +97,8 @@ static void faults_of_memory_that_is_given_back_do_not_count(void **state)
     assert_int_equal(sum(&family).highest_bytes, 60 * MB);
 }
 
-static void growth_is_no_copy(void **state)
+TEST(growth_is_no_copy)
 {
-    (void)state;
     struct family family;
     set_up(&family, 2, 60 * MB);
     family.polled[1].memory.resident_bytes = 70 * MB;
@@ -112,9 +108,8 @@ static void growth_is_no_copy(void **state)
 }
 
 /* A page that all forks have copied is main's alone, and was counted before. */
-static void what_main_has_alone_by_that_is_no_copy(void **state)
+TEST(what_main_has_alone_by_that_is_no_copy)
 {
-    (void)state;
     struct family family;
     set_up(&family, 3, 60 * MB);
     for (int i = 1; i < 3; i++) {
@@ -130,9 +125,8 @@ static void what_main_has_alone_by_that_is_no_copy(void **state)
 }
 
 /* Forks keep what they have from a process that has ended. */
-static void what_an_ended_process_left_to_its_forks_counts(void **state)
+TEST(what_an_ended_process_left_to_its_forks_counts)
 {
-    (void)state;
     struct family family;
     set_up(&family, 3, 60 * MB);
     family.polled[1].stat.minor_faults = FAULTS_OF(10 * MB);
@@ -142,9 +136,8 @@ static void what_an_ended_process_left_to_its_forks_counts(void **state)
 }
 
 /* A fork that came after all others were read. */
-static void readings_of_one_moment_are_a_new_basis(void **state)
+TEST(readings_of_one_moment_are_a_new_basis)
 {
-    (void)state;
     struct family family;
     set_up(&family, 3, 60 * MB);
     for (size_t i = 0; i < 3; i++) {
@@ -166,16 +159,4 @@ static void readings_of_one_moment_are_a_new_basis(void **state)
     assert_int_equal(sum(&family).certain_bytes, 60 * MB);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fork_has_nothing_of_its_own),
-        cmocka_unit_test(faults_count_by_the_part_that_a_reading_found),
-        cmocka_unit_test(faults_of_memory_that_is_given_back_do_not_count),
-        cmocka_unit_test(growth_is_no_copy),
-        cmocka_unit_test(what_main_has_alone_by_that_is_no_copy),
-        cmocka_unit_test(what_an_ended_process_left_to_its_forks_counts),
-        cmocka_unit_test(readings_of_one_moment_are_a_new_basis),
-    };
-    return cmocka_run_group_tests_name("machine/process/copies", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

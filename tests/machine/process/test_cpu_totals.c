@@ -50,9 +50,8 @@ static void close_family(struct family *family)
     fake_procfs_finish(&family->fake);
 }
 
-static void living_processes_count_by_their_cpu_clocks(void **state)
+TEST(living_processes_count_by_their_cpu_clocks)
 {
-    (void)state;
     struct family family;
     open_family(&family, false);
     scan(&family);
@@ -60,9 +59,8 @@ static void living_processes_count_by_their_cpu_clocks(void **state)
     close_family(&family);
 }
 
-static void what_other_roots_used_stays_after_their_end(void **state)
+TEST(what_other_roots_used_stays_after_their_end)
 {
-    (void)state;
     struct family family;
     const pid_t other = 20;
     struct fake_process other_root = {.pid = 20, .parent = 1, .utime = 40, .cutime = 7};
@@ -97,9 +95,8 @@ static void what_other_roots_used_stays_after_their_end(void **state)
     close_family(&family);
 }
 
-static void an_ended_child_counts_once_whoever_collects_it(void **state)
+TEST(an_ended_child_counts_once_whoever_collects_it)
 {
-    (void)state;
     struct family family;
     open_family(&family, false);
     scan(&family);
@@ -128,9 +125,8 @@ static void an_ended_child_counts_once_whoever_collects_it(void **state)
     close_family(&family);
 }
 
-static void children_that_no_scan_saw_count(void **state)
+TEST(children_that_no_scan_saw_count)
 {
-    (void)state;
     struct family family;
     open_family(&family, false);
     family.main.cutime = 300;
@@ -141,9 +137,8 @@ static void children_that_no_scan_saw_count(void **state)
     close_family(&family);
 }
 
-static void auto_reaped_children_count_as_far_as_polled(void **state)
+TEST(auto_reaped_children_count_as_far_as_polled)
 {
-    (void)state;
     struct family family;
     open_family(&family, false);
     scan(&family);
@@ -155,9 +150,8 @@ static void auto_reaped_children_count_as_far_as_polled(void **state)
     close_family(&family);
 }
 
-static void what_we_collected_from_orphans_counts(void **state)
+TEST(what_we_collected_from_orphans_counts)
 {
-    (void)state;
     struct family family;
     open_family(&family, false);
     assert_int_equal(process_tree_scan(&family.tree, false, 1), GPUT_OK);
@@ -166,9 +160,8 @@ static void what_we_collected_from_orphans_counts(void **state)
     close_family(&family);
 }
 
-static void the_trackers_own_thread_does_not_count_as_main(void **state)
+TEST(the_trackers_own_thread_does_not_count_as_main)
 {
-    (void)state;
     struct family family;
     open_family(&family, false);
     cpu_totals_update(&family.totals, &family.tree, 0, 30 * family.tick_ns);
@@ -176,9 +169,8 @@ static void the_trackers_own_thread_does_not_count_as_main(void **state)
     close_family(&family);
 }
 
-static void totals_never_decrease(void **state)
+TEST(totals_never_decrease)
 {
-    (void)state;
     struct family family;
     open_family(&family, false);
     scan(&family);
@@ -192,9 +184,8 @@ static void totals_never_decrease(void **state)
     close_family(&family);
 }
 
-static void what_was_used_before_tracking_never_counts(void **state)
+TEST(what_was_used_before_tracking_never_counts)
 {
-    (void)state;
     struct family family;
     open_family(&family, true);
     scan(&family);
@@ -223,9 +214,8 @@ static void what_was_used_before_tracking_never_counts(void **state)
 
 /* ---- live ---- */
 
-static void a_swarm_of_short_children_is_counted(void **state)
+TEST(a_swarm_of_short_children_is_counted)
 {
-    (void)state;
     struct actors actors;
     struct process_tree tree;
     struct cpu_totals totals = {0};
@@ -253,19 +243,4 @@ static void a_swarm_of_short_children_is_counted(void **state)
     actors_end(&actors);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(living_processes_count_by_their_cpu_clocks),
-        cmocka_unit_test(what_other_roots_used_stays_after_their_end),
-        cmocka_unit_test(an_ended_child_counts_once_whoever_collects_it),
-        cmocka_unit_test(children_that_no_scan_saw_count),
-        cmocka_unit_test(auto_reaped_children_count_as_far_as_polled),
-        cmocka_unit_test(what_we_collected_from_orphans_counts),
-        cmocka_unit_test(the_trackers_own_thread_does_not_count_as_main),
-        cmocka_unit_test(totals_never_decrease),
-        cmocka_unit_test(what_was_used_before_tracking_never_counts),
-        cmocka_unit_test(a_swarm_of_short_children_is_counted),
-    };
-    return cmocka_run_group_tests_name("machine/process/cpu_totals", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

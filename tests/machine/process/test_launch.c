@@ -30,15 +30,13 @@ static int run_shell(const char *line)
     return WEXITSTATUS(status);
 }
 
-static void runs_what_path_has(void **state)
+TEST(runs_what_path_has)
 {
-    (void)state;
     assert_int_equal(run_shell("exit 7"), 7);
 }
 
-static void returns_when_the_program_has_begun(void **state)
+TEST(returns_when_the_program_has_begun)
 {
-    (void)state;
     const char *const argv[] = {"sleep", "100", NULL};
     char path[64], name[32] = "";
     pid_t pid;
@@ -53,9 +51,8 @@ static void returns_when_the_program_has_begun(void **state)
     assert_string_equal(name, "sleep\n");
 }
 
-static void a_short_command_waits_for_what_the_caller_opens(void **state)
+TEST(a_short_command_waits_for_what_the_caller_opens)
 {
-    (void)state;
     const char *const argv[] = {"true", NULL};
     struct launch launch;
     assert_int_equal(
@@ -71,9 +68,8 @@ static void a_short_command_waits_for_what_the_caller_opens(void **state)
     assert_int_equal(waitpid(launch.pid, NULL, 0), launch.pid);
 }
 
-static void a_missing_command_is_named(void **state)
+TEST(a_missing_command_is_named)
 {
-    (void)state;
     struct gput_error error;
     pid_t pid;
     const char *const argv[] = {"no-such-command-anywhere", NULL};
@@ -86,9 +82,8 @@ static void a_missing_command_is_named(void **state)
     assert_int_equal(errno, ECHILD);
 }
 
-static void a_file_that_is_no_program_is_refused(void **state)
+TEST(a_file_that_is_no_program_is_refused)
 {
-    (void)state;
     struct gput_error error;
     pid_t pid;
     char path[] = "/tmp/gput-launch-XXXXXX";
@@ -104,9 +99,8 @@ static void a_file_that_is_no_program_is_refused(void **state)
     assert_non_null(strstr(error.message, "\"/tmp\""));
 }
 
-static void arguments_go_through_untouched(void **state)
+TEST(arguments_go_through_untouched)
 {
-    (void)state;
     const char *const argv[] = {"sh", "-c", "[ \"$1\" = 'a  b' ] && [ \"$2\" = '' ] && [ $# = 3 ]",
         "sh", "a  b", "", "*", NULL};
     pid_t pid;
@@ -116,9 +110,8 @@ static void arguments_go_through_untouched(void **state)
     assert_int_equal(status, 0);
 }
 
-static void folder_environment_and_descriptors_are_the_callers(void **state)
+TEST(folder_environment_and_descriptors_are_the_callers)
 {
-    (void)state;
     char line[256];
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -156,9 +149,8 @@ static int count_descriptors(pid_t pid)
     return count;
 }
 
-static void no_descriptor_leaks_into_the_command(void **state)
+TEST(no_descriptor_leaks_into_the_command)
 {
-    (void)state;
     const char *const argv[] = {"sleep", "100", NULL};
     pid_t pid;
     int ours = count_descriptors(getpid());
@@ -177,9 +169,8 @@ static void no_descriptor_leaks_into_the_command(void **state)
 
 /* No standard streams at all, as a daemon may start us. The error of a failed execve must still
  * arrive. */
-static void works_with_closed_standard_streams(void **state)
+TEST(works_with_closed_standard_streams)
 {
-    (void)state;
     pid_t child = fork();
     if (child == 0) {
         close(0);
@@ -201,9 +192,8 @@ static void works_with_closed_standard_streams(void **state)
     assert_int_equal(status, 0);
 }
 
-static void signals_that_are_ignored_or_blocked_stay_so(void **state)
+TEST(signals_that_are_ignored_or_blocked_stay_so)
 {
-    (void)state;
     sigset_t mask, before;
     sigemptyset(&mask);
     sigaddset(&mask, SIGUSR2);
@@ -218,19 +208,4 @@ static void signals_that_are_ignored_or_blocked_stay_so(void **state)
     assert_int_equal(code, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_what_path_has),
-        cmocka_unit_test(returns_when_the_program_has_begun),
-        cmocka_unit_test(a_short_command_waits_for_what_the_caller_opens),
-        cmocka_unit_test(a_missing_command_is_named),
-        cmocka_unit_test(a_file_that_is_no_program_is_refused),
-        cmocka_unit_test(arguments_go_through_untouched),
-        cmocka_unit_test(folder_environment_and_descriptors_are_the_callers),
-        cmocka_unit_test(no_descriptor_leaks_into_the_command),
-        cmocka_unit_test(works_with_closed_standard_streams),
-        cmocka_unit_test(signals_that_are_ignored_or_blocked_stay_so),
-    };
-    return cmocka_run_group_tests_name("machine/process/launch", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -26,8 +26,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 /* A mapping as smaps shows it; sizes in kB. */
 struct mapping {
     unsigned start_kb, length_kb, offset_kb;
@@ -74,9 +72,10 @@ static void put_rollup(
     fake_write(&fake, text, "10/smaps_rollup");
 }
 
-static void before_an_exact_reading_statm_gives_private_and_shared(void **state)
+#define ON_PROCESS(name) TEST_WITH(name, set_up, tear_down)
+
+ON_PROCESS(before_an_exact_reading_statm_gives_private_and_shared)
 {
-    (void)state;
     memory_set_fast(&memory, 100 * KB, 30 * KB);
     struct rss rss = memory_rss(&memory);
     assert_int_equal(rss.total, 100 * KB);
@@ -85,9 +84,8 @@ static void before_an_exact_reading_statm_gives_private_and_shared(void **state)
     assert_true(memory_has_changed(&memory));
 }
 
-static void file_pages_are_never_more_than_resident_pages(void **state)
+ON_PROCESS(file_pages_are_never_more_than_resident_pages)
 {
-    (void)state;
     /* The kernel's counters are per CPU and need not be consistent. */
     memory_set_fast(&memory, 100 * KB, 130 * KB);
     assert_int_equal(memory_anonymous_bytes(&memory), 0);
@@ -102,9 +100,8 @@ static const struct mapping a_program[] = {
     {9000, 20, 0, "rw-s", "00:01 99                         /dev/zero (deleted)", 10, 20, 0, 0},
 };
 
-static void smaps_gives_private_and_shared(void **state)
+ON_PROCESS(smaps_gives_private_and_shared)
 {
-    (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
@@ -119,9 +116,8 @@ static void smaps_gives_private_and_shared(void **state)
     assert_false(memory_has_changed(&memory));
 }
 
-static void adjacent_mappings_of_one_object_are_one_range(void **state)
+ON_PROCESS(adjacent_mappings_of_one_object_are_one_range)
 {
-    (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
@@ -140,9 +136,8 @@ static void adjacent_mappings_of_one_object_are_one_range(void **state)
 
 /* 40 kB of a file with three mappers. 16 kB are copies shared since a fork, 4 kB were copied after
  * it. */
-static void shared_copies_are_not_in_the_pss_of_their_file(void **state)
+ON_PROCESS(shared_copies_are_not_in_the_pss_of_their_file)
 {
-    (void)state;
     const struct mapping mapping = {
         1000, 40, 0, "rw-p", "08:01 77                         /bin/x", 16, 36, 4, 20};
     put_smaps(&mapping, 1);
@@ -157,9 +152,8 @@ static void shared_copies_are_not_in_the_pss_of_their_file(void **state)
     assert_int_equal(memory.ranges[0].pss_bytes, 16 * KB - copies);
 }
 
-static void copies_shared_since_a_fork_count_by_their_pss(void **state)
+ON_PROCESS(copies_shared_since_a_fork_count_by_their_pss)
 {
-    (void)state;
     /* 60 kB of heap, 40 of them shared by two; file data with 8 kB of copies shared by two. */
     const struct mapping mappings[] = {
         {5000, 60, 0, "rw-p", "00:00 0                          [heap]", 40, 40, 20, 60},
@@ -172,9 +166,8 @@ static void copies_shared_since_a_fork_count_by_their_pss(void **state)
     assert_int_equal(memory_anonymous_shared_bytes(&memory), 48 * KB);
 }
 
-static void a_rollup_gives_the_same_sums(void **state)
+ON_PROCESS(a_rollup_gives_the_same_sums)
 {
-    (void)state;
     put_rollup(54, 30, 54, 54);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, true), GPUT_OK);
@@ -186,9 +179,8 @@ static void a_rollup_gives_the_same_sums(void **state)
 }
 
 /* They are in no other line of smaps, nor in statm. */
-static void pages_of_hugetlbfs_are_ram(void **state)
+ON_PROCESS(pages_of_hugetlbfs_are_ram)
 {
-    (void)state;
     const char *text = "00400000-00800000 rw-s 00000000 00:0f 77   /anon_hugepage (deleted)\n"
                        "Rss:                   0 kB\nPss:                   0 kB\n"
                        "Shared_Hugetlb:     2048 kB\nPrivate_Hugetlb:    4096 kB\n";
@@ -218,9 +210,8 @@ static void pages_of_hugetlbfs_are_ram(void **state)
     assert_int_equal(memory_rss(&memory).total, 0);
 }
 
-static void copies_of_hugetlb_pages_are_of_one_process(void **state)
+ON_PROCESS(copies_of_hugetlb_pages_are_of_one_process)
 {
-    (void)state;
     const char *text = "00400000-00c00000 rw-p 00000000 00:0f 77   /anon_hugepage (deleted)\n"
                        "Rss:                   0 kB\nPss:                   0 kB\n"
                        "Shared_Hugetlb:     2048 kB\nPrivate_Hugetlb:    4096 kB\n";
@@ -233,18 +224,16 @@ static void copies_of_hugetlb_pages_are_of_one_process(void **state)
     assert_int_equal(memory.ranges[0].shared_bytes, 2048 * KB);
 }
 
-static void a_kernel_without_rollup_reads_smaps(void **state)
+ON_PROCESS(a_kernel_without_rollup_reads_smaps)
 {
-    (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, true), GPUT_OK);
     assert_int_equal(memory_rss(&memory).private, 54 * KB);
 }
 
-static void between_exact_readings_statm_gives_the_change(void **state)
+ON_PROCESS(between_exact_readings_statm_gives_the_change)
 {
-    (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
@@ -273,9 +262,8 @@ static void between_exact_readings_statm_gives_the_change(void **state)
     assert_true(rss.private <= rss.total);
 }
 
-static void a_change_of_one_percent_is_ignored(void **state)
+ON_PROCESS(a_change_of_one_percent_is_ignored)
 {
-    (void)state;
     put_rollup(10000, 0, 10000, 10000);
     memory_set_fast(&memory, 10000 * KB, 0);
     assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, true), GPUT_OK);
@@ -286,9 +274,8 @@ static void a_change_of_one_percent_is_ignored(void **state)
 }
 
 /* It grew by 900 kB while its 84 kB were being counted. */
-static void growth_during_an_exact_reading_is_not_added_twice(void **state)
+ON_PROCESS(growth_during_an_exact_reading_is_not_added_twice)
 {
-    (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 14 * KB, 10 * KB);
     assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
@@ -301,9 +288,8 @@ static void growth_during_an_exact_reading_is_not_added_twice(void **state)
 }
 
 /* The kernel's RSS counters lag by some pages for each CPU. */
-static void the_lag_of_the_kernels_counters_stays_corrected(void **state)
+ON_PROCESS(the_lag_of_the_kernels_counters_stays_corrected)
 {
-    (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 70 * KB, 25 * KB);
     assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
@@ -314,9 +300,8 @@ static void the_lag_of_the_kernels_counters_stays_corrected(void **state)
 }
 
 /* munmap() removes a mapping from smaps first, and its pages from the counters step by step. */
-static void memory_unmapped_during_an_exact_reading_is_not_subtracted_twice(void **state)
+ON_PROCESS(memory_unmapped_during_an_exact_reading_is_not_subtracted_twice)
 {
-    (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 40000 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
@@ -328,9 +313,8 @@ static void memory_unmapped_during_an_exact_reading_is_not_subtracted_twice(void
     assert_int_equal(memory_rss(&memory).private, 54 * KB);
 }
 
-static void an_execve_resets_it(void **state)
+ON_PROCESS(an_execve_resets_it)
 {
-    (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
@@ -340,9 +324,8 @@ static void an_execve_resets_it(void **state)
     assert_int_equal(memory.range_count, 0);
 }
 
-static void a_failed_reading_leaves_the_old_figures(void **state)
+ON_PROCESS(a_failed_reading_leaves_the_old_figures)
 {
-    (void)state;
     put_rollup(54, 30, 54, 54);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, true), GPUT_OK);
@@ -355,9 +338,8 @@ static void a_failed_reading_leaves_the_old_figures(void **state)
 
 /* ---- live ---- */
 
-static void smaps_and_rollup_of_a_real_process_agree(void **state)
+TEST(smaps_and_rollup_of_a_real_process_agree)
 {
-    (void)state;
     struct actors actors;
     struct memory maps = {0}, rollup = {0};
     actors_start(&actors, "alloc 30 shared 20 child [ ready await 3 ] ready await 3");
@@ -378,9 +360,8 @@ static void smaps_and_rollup_of_a_real_process_agree(void **state)
     actors_end(&actors);
 }
 
-static void a_process_that_may_not_be_read_is_marked(void **state)
+ON_PROCESS(a_process_that_may_not_be_read_is_marked)
 {
-    (void)state;
     /* Only root may read a process that is not dumpable. */
     prctl(PR_SET_DUMPABLE, 0);
     pid_t child = fork();
@@ -399,28 +380,4 @@ static void a_process_that_may_not_be_read_is_marked(void **state)
     assert_int_equal(status, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(before_an_exact_reading_statm_gives_private_and_shared),
-        TEST(file_pages_are_never_more_than_resident_pages),
-        TEST(smaps_gives_private_and_shared),
-        TEST(adjacent_mappings_of_one_object_are_one_range),
-        TEST(shared_copies_are_not_in_the_pss_of_their_file),
-        TEST(copies_shared_since_a_fork_count_by_their_pss),
-        TEST(a_rollup_gives_the_same_sums),
-        TEST(pages_of_hugetlbfs_are_ram),
-        TEST(copies_of_hugetlb_pages_are_of_one_process),
-        TEST(a_kernel_without_rollup_reads_smaps),
-        TEST(between_exact_readings_statm_gives_the_change),
-        TEST(a_change_of_one_percent_is_ignored),
-        TEST(growth_during_an_exact_reading_is_not_added_twice),
-        TEST(the_lag_of_the_kernels_counters_stays_corrected),
-        TEST(memory_unmapped_during_an_exact_reading_is_not_subtracted_twice),
-        TEST(an_execve_resets_it),
-        TEST(a_failed_reading_leaves_the_old_figures),
-        cmocka_unit_test(smaps_and_rollup_of_a_real_process_agree),
-        TEST(a_process_that_may_not_be_read_is_marked),
-    };
-    return cmocka_run_group_tests_name("machine/process/memory", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -12,15 +12,13 @@ static void add(struct peak_sums *sums, double start, double end, uint64_t bytes
     assert_true(peak_sums_add(sums, start_ns, end_ns, &(struct peak_sum){.bytes = bytes}));
 }
 
-static void without_processes_the_bound_is_zero(void **state)
+TEST(without_processes_the_bound_is_zero)
 {
-    (void)state;
     assert_true(peak_sums_upper_bound(&(struct peak_sums){0}, NAN) == 0);
 }
 
-static void processes_that_lived_together_add_up(void **state)
+TEST(processes_that_lived_together_add_up)
 {
-    (void)state;
     struct peak_sums sums = {0};
     add(&sums, 100, 101, 10);
     add(&sums, 100.5, 102, 20);
@@ -35,9 +33,8 @@ static void processes_that_lived_together_add_up(void **state)
     peak_sums_finish(&sums);
 }
 
-static void processes_that_followed_one_another_do_not_add_up(void **state)
+TEST(processes_that_followed_one_another_do_not_add_up)
 {
-    (void)state;
     struct peak_sums sums = {0};
     for (int i = 0; i < 1000; i++)
         add(&sums, i * 1e-6, (i + 1) * 1e-6, 10);
@@ -45,9 +42,8 @@ static void processes_that_followed_one_another_do_not_add_up(void **state)
     peak_sums_finish(&sums);
 }
 
-static void one_that_lives_adds_to_all_since_its_start(void **state)
+TEST(one_that_lives_adds_to_all_since_its_start)
 {
-    (void)state;
     struct peak_sums sums = {0};
     add(&sums, 1, 2, 100);
     add(&sums, 3, 4, 20);
@@ -58,9 +54,8 @@ static void one_that_lives_adds_to_all_since_its_start(void **state)
     peak_sums_finish(&sums);
 }
 
-static void processes_without_known_peak_count_by_the_given_bound(void **state)
+TEST(processes_without_known_peak_count_by_the_given_bound)
 {
-    (void)state;
     struct peak_sums sums = {0};
     add(&sums, 0, 1, 10);
     peak_sums_add(&sums, SECOND / 2, SECOND, &(struct peak_sum){.unbounded = 1});
@@ -71,9 +66,8 @@ static void processes_without_known_peak_count_by_the_given_bound(void **state)
 }
 
 /* Random processes, of which some live on: the same bound, whatever is dropped on the way. */
-static void what_is_dropped_was_not_the_highest(void **state)
+TEST(what_is_dropped_was_not_the_highest)
 {
-    (void)state;
     enum { LONG = 8, SHORT = 20000 };
     struct peak_sums whole = {0}, sums = {0};
     int64_t starts[LONG];
@@ -108,15 +102,4 @@ static void what_is_dropped_was_not_the_highest(void **state)
     peak_sums_finish(&whole);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_processes_the_bound_is_zero),
-        cmocka_unit_test(processes_that_lived_together_add_up),
-        cmocka_unit_test(processes_that_followed_one_another_do_not_add_up),
-        cmocka_unit_test(one_that_lives_adds_to_all_since_its_start),
-        cmocka_unit_test(processes_without_known_peak_count_by_the_given_bound),
-        cmocka_unit_test(what_is_dropped_was_not_the_highest),
-    };
-    return cmocka_run_group_tests_name("machine/process/peak_sums", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

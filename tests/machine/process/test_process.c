@@ -14,9 +14,8 @@ static int begin_polls(
     return process_begin_polls(process, parent, view);
 }
 
-static void in_another_procfs_cpu_time_is_read_in_ticks(void **state)
+TEST(in_another_procfs_cpu_time_is_read_in_ticks)
 {
-    (void)state;
     struct fake_procfs fake;
     struct process process;
     fake_procfs_init(&fake);
@@ -46,9 +45,8 @@ static void in_another_procfs_cpu_time_is_read_in_ticks(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void a_process_that_ended_after_its_reading_has_no_memory(void **state)
+TEST(a_process_that_ended_after_its_reading_has_no_memory)
 {
-    (void)state;
     struct fake_procfs fake;
     struct process process;
     struct fake_process files = {
@@ -75,9 +73,8 @@ static void a_process_that_ended_after_its_reading_has_no_memory(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void what_was_used_before_tracking_does_not_count(void **state)
+TEST(what_was_used_before_tracking_does_not_count)
 {
-    (void)state;
     struct fake_procfs fake;
     struct process process;
     struct fake_process files = {.pid = 10, .parent = 1, .utime = 1000, .cutime = 400};
@@ -99,9 +96,8 @@ static void what_was_used_before_tracking_does_not_count(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void a_reused_pid_is_another_process(void **state)
+TEST(a_reused_pid_is_another_process)
 {
-    (void)state;
     struct fake_procfs fake;
     struct process process;
     fake_procfs_init(&fake);
@@ -114,9 +110,8 @@ static void a_reused_pid_is_another_process(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void a_missing_process_is_gone(void **state)
+TEST(a_missing_process_is_gone)
 {
-    (void)state;
     struct fake_procfs fake;
     struct process process;
     fake_procfs_init(&fake);
@@ -127,9 +122,8 @@ static void a_missing_process_is_gone(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void an_execve_makes_its_memory_new(void **state)
+TEST(an_execve_makes_its_memory_new)
 {
-    (void)state;
     struct fake_procfs fake;
     struct process process;
     struct fake_process files = {.pid = 10, .parent = 1, .start_stack = 5, .resident_pages = 9};
@@ -148,9 +142,8 @@ static void an_execve_makes_its_memory_new(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void a_zombie_has_no_memory_but_a_process_whose_leader_exited_has(void **state)
+TEST(a_zombie_has_no_memory_but_a_process_whose_leader_exited_has)
 {
-    (void)state;
     struct polled polled = {.stat = {.state = 'Z', .thread_count = 1}};
     struct process process = {.polled = &polled};
     assert_true(process_is_zombie(&process));
@@ -171,9 +164,8 @@ static void append_leader_exited(const struct fake_procfs *fake, unsigned thread
     fake_write(fake, "", "10/task/12/children");
 }
 
-static void memory_after_a_leaders_exit_is_read_from_another_thread(void **state)
+TEST(memory_after_a_leaders_exit_is_read_from_another_thread)
 {
-    (void)state;
     struct fake_procfs fake;
     struct process process;
     struct fake_process files = {
@@ -215,9 +207,8 @@ static void memory_after_a_leaders_exit_is_read_from_another_thread(void **state
     fake_procfs_finish(&fake);
 }
 
-static void a_leader_that_exited_before_tracking_is_replaced_by_another_thread(void **state)
+TEST(a_leader_that_exited_before_tracking_is_replaced_by_another_thread)
 {
-    (void)state;
     struct fake_procfs fake;
     struct process process;
     fake_procfs_init(&fake);
@@ -235,9 +226,8 @@ static void a_leader_that_exited_before_tracking_is_replaced_by_another_thread(v
 
 /* ---- live ---- */
 
-static void descriptors_are_cached_up_to_the_limit(void **state)
+TEST(descriptors_are_cached_up_to_the_limit)
 {
-    (void)state;
     struct actors actors;
     struct process processes[2];
     actors_start(&actors, "ready await 3");
@@ -259,9 +249,8 @@ static void descriptors_are_cached_up_to_the_limit(void **state)
     actors_end(&actors);
 }
 
-static void a_process_that_did_not_run_is_not_read_again(void **state)
+TEST(a_process_that_did_not_run_is_not_read_again)
 {
-    (void)state;
     struct actors actors;
     struct process process;
     actors_start(&actors, "ready await 3 alloc 20 ready await 3");
@@ -286,9 +275,8 @@ static void a_process_that_did_not_run_is_not_read_again(void **state)
     actors_end(&actors);
 }
 
-static void an_idle_process_is_read_now_and_then(void **state)
+TEST(an_idle_process_is_read_now_and_then)
 {
-    (void)state;
     struct actors actors;
     struct process process;
     actors_start(&actors, "ready await 3");
@@ -302,9 +290,8 @@ static void an_idle_process_is_read_now_and_then(void **state)
     actors_end(&actors);
 }
 
-static void an_end_is_seen_first_as_zombie_then_as_gone(void **state)
+TEST(an_end_is_seen_first_as_zombie_then_as_gone)
 {
-    (void)state;
     struct actors actors;
     struct process process;
     siginfo_t info;
@@ -326,9 +313,8 @@ static void an_end_is_seen_first_as_zombie_then_as_gone(void **state)
     actors_end(&actors);
 }
 
-static void signals_go_to_the_very_process_only(void **state)
+TEST(signals_go_to_the_very_process_only)
 {
-    (void)state;
     struct process_view view = process_view_of("/proc");
     struct process process;
     pid_t child = fork();
@@ -353,9 +339,8 @@ static void signals_go_to_the_very_process_only(void **state)
     process_end_polls(&process, &view);
 }
 
-static void a_fork_is_of_its_parents_exec_generation_until_execve(void **state)
+TEST(a_fork_is_of_its_parents_exec_generation_until_execve)
 {
-    (void)state;
     struct actors one, other;
     actors_start(&one, "child [ ready await 3 ] ready await 3");
     actors_start(&other, "ready await 3");
@@ -385,24 +370,4 @@ static void a_fork_is_of_its_parents_exec_generation_until_execve(void **state)
     actors_end(&other);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_another_procfs_cpu_time_is_read_in_ticks),
-        cmocka_unit_test(a_process_that_ended_after_its_reading_has_no_memory),
-        cmocka_unit_test(what_was_used_before_tracking_does_not_count),
-        cmocka_unit_test(a_reused_pid_is_another_process),
-        cmocka_unit_test(a_missing_process_is_gone),
-        cmocka_unit_test(an_execve_makes_its_memory_new),
-        cmocka_unit_test(memory_after_a_leaders_exit_is_read_from_another_thread),
-        cmocka_unit_test(a_leader_that_exited_before_tracking_is_replaced_by_another_thread),
-        cmocka_unit_test(a_zombie_has_no_memory_but_a_process_whose_leader_exited_has),
-        cmocka_unit_test(descriptors_are_cached_up_to_the_limit),
-        cmocka_unit_test(a_process_that_did_not_run_is_not_read_again),
-        cmocka_unit_test(an_idle_process_is_read_now_and_then),
-        cmocka_unit_test(an_end_is_seen_first_as_zombie_then_as_gone),
-        cmocka_unit_test(signals_go_to_the_very_process_only),
-        cmocka_unit_test(a_fork_is_of_its_parents_exec_generation_until_execve),
-    };
-    return cmocka_run_group_tests_name("machine/process/process", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -52,9 +52,8 @@ static void sleep_in(struct stage *stage, int process, int64_t seconds, enum wal
     stage->threads[process].samples.count += 10;
 }
 
-static void main_that_waits_did_what_its_child_did(void **state)
+TEST(main_that_waits_did_what_its_child_did)
 {
-    (void)state;
     struct stage stage;
     begin(&stage);
     sleep_in(&stage, 0, 4, WALL_CHILD);
@@ -67,9 +66,8 @@ static void main_that_waits_did_what_its_child_did(void **state)
     finish(&stage);
 }
 
-static void what_a_child_did_before_main_waited_is_no_part_of_that(void **state)
+TEST(what_a_child_did_before_main_waited_is_no_part_of_that)
 {
-    (void)state;
     struct stage stage;
     begin(&stage);
     compute(&stage, 0, 10);
@@ -85,11 +83,4 @@ static void what_a_child_did_before_main_waited_is_no_part_of_that(void **state)
     finish(&stage);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(main_that_waits_did_what_its_child_did),
-        cmocka_unit_test(what_a_child_did_before_main_waited_is_no_part_of_that),
-    };
-    return cmocka_run_group_tests_name("machine/process/process_accounts", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -4,9 +4,8 @@
 
 #include <math.h>
 
-static void announced_families_are_known_without_a_scan(void **state)
+TEST(announced_families_are_known_without_a_scan)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
@@ -45,9 +44,8 @@ static void announced_families_are_known_without_a_scan(void **state)
 }
 
 /* Writing to clear_refs resets what the kernel keeps: its exit record has what came after. */
-static void the_peak_of_a_process_that_has_reset_it_is_not_final(void **state)
+TEST(the_peak_of_a_process_that_has_reset_it_is_not_final)
 {
-    (void)state;
     for (unsigned kept_mb = 30; kept_mb <= 50; kept_mb += 20) {
         struct stage stage;
         set_up(&stage, everything);
@@ -69,9 +67,8 @@ static void the_peak_of_a_process_that_has_reset_it_is_not_final(void **state)
 }
 
 /* After vfork() it can fill its parent's memory: its peak may be its parent's. */
-static void the_peak_of_a_possible_vfork_child_is_an_upper_bound(void **state)
+TEST(the_peak_of_a_possible_vfork_child_is_an_upper_bound)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
@@ -92,9 +89,8 @@ static void the_peak_of_a_possible_vfork_child_is_an_upper_bound(void **state)
     tear_down(&stage);
 }
 
-static void a_command_that_ended_before_the_first_scan_is_known(void **state)
+TEST(a_command_that_ended_before_the_first_scan_is_known)
 {
-    (void)state;
     struct stage stage = {0};
     set_up_main(&stage, everything,
         (struct fake_process){.pid = 10, .parent = 1, .state = 'Z', .utime = 1}, false);
@@ -113,9 +109,8 @@ static void a_command_that_ended_before_the_first_scan_is_known(void **state)
 }
 
 /* The peak of an exit record is of the last exec generation alone. */
-static void the_peak_before_execve_is_unbounded(void **state)
+TEST(the_peak_before_execve_is_unbounded)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     execed(&stage, 10);
@@ -139,9 +134,8 @@ static void the_peak_before_execve_is_unbounded(void **state)
 }
 
 /* What VmHWM was bounds the time before: with others of that time it counts with that alone. */
-static void a_process_that_grows_late_had_less_before(void **state)
+TEST(a_process_that_grows_late_had_less_before)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     stage.log.main->start.at_ns = 0; /* as of a launched command: not by two clocks */
@@ -170,9 +164,8 @@ static void a_process_that_grows_late_had_less_before(void **state)
     tear_down(&stage);
 }
 
-static void the_peak_before_a_second_execve_is_unbounded(void **state)
+TEST(the_peak_before_a_second_execve_is_unbounded)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     status_of(&stage, 10, 700);
@@ -185,9 +178,8 @@ static void the_peak_before_a_second_execve_is_unbounded(void **state)
     tear_down(&stage);
 }
 
-static void command_lines_go_with_their_programs(void **state)
+TEST(command_lines_go_with_their_programs)
 {
-    (void)state;
     struct stage stage = {0};
     struct process_log_options options = everything;
     options.reads_commands = true;
@@ -216,9 +208,8 @@ static void command_lines_go_with_their_programs(void **state)
     tear_down(&stage);
 }
 
-static void without_events_a_new_exec_generation_is_another_program(void **state)
+TEST(without_events_a_new_exec_generation_is_another_program)
 {
-    (void)state;
     struct stage stage = {0};
     struct process_log_options options = {.keeps_ended = true, .reads_commands = true};
     options.max_ended = 100;
@@ -233,9 +224,8 @@ static void without_events_a_new_exec_generation_is_another_program(void **state
     tear_down(&stage);
 }
 
-static void a_reused_pid_is_another_process(void **state)
+TEST(a_reused_pid_is_another_process)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     for (int i = 0; i < 3; i++) {
@@ -251,9 +241,8 @@ static void a_reused_pid_is_another_process(void **state)
     tear_down(&stage);
 }
 
-static void gpu_ram_keeps_its_peak_and_its_record(void **state)
+TEST(gpu_ram_keeps_its_peak_and_its_record)
 {
-    (void)state;
     struct stage stage;
     struct process_log_options few = everything;
     few.max_ended = 4;
@@ -285,9 +274,8 @@ static void gpu_ram_keeps_its_peak_and_its_record(void **state)
     tear_down(&stage);
 }
 
-static void without_events_scans_find_processes(void **state)
+TEST(without_events_scans_find_processes)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, (struct process_log_options){.keeps_ended = true, .max_ended = 100});
     fake_put(&stage.fake,
@@ -308,9 +296,8 @@ static void without_events_scans_find_processes(void **state)
     tear_down(&stage);
 }
 
-static void a_process_that_ended_before_its_first_scan_counts_once(void **state)
+TEST(a_process_that_ended_before_its_first_scan_counts_once)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, (struct process_log_options){.keeps_ended = true, .max_ended = 100});
     fake_put(&stage.fake, (struct fake_process){.pid = 20, .parent = 10, .state = 'Z'});
@@ -323,9 +310,8 @@ static void a_process_that_ended_before_its_first_scan_counts_once(void **state)
 }
 
 /* Times in procfs are in clock ticks. */
-static void a_child_starts_no_earlier_than_its_parent(void **state)
+TEST(a_child_starts_no_earlier_than_its_parent)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, announced);
     uint64_t ticks = ticks_since_boot(); /* before the parent's own time, which is exact */
@@ -341,9 +327,8 @@ static void a_child_starts_no_earlier_than_its_parent(void **state)
     tear_down(&stage);
 }
 
-static void the_kernels_peak_is_read_only_when_pages_were_touched(void **state)
+TEST(the_kernels_peak_is_read_only_when_pages_were_touched)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, (struct process_log_options){0});
     struct fake_process main = {.pid = 10, .parent = 1, .resident_pages = 100, .minor_faults = 50};
@@ -384,9 +369,8 @@ static void rise_between_scans(struct stage *stage, int64_t ns)
     scan_after(stage, ns);
 }
 
-static void the_peak_of_main_is_read_at_an_early_scan_too(void **state)
+TEST(the_peak_of_main_is_read_at_an_early_scan_too)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, (struct process_log_options){0});
     rise_between_scans(&stage, SECOND - 1);
@@ -394,9 +378,8 @@ static void the_peak_of_main_is_read_at_an_early_scan_too(void **state)
     tear_down(&stage);
 }
 
-static void peaks_are_read_once_more_at_the_end(void **state)
+TEST(peaks_are_read_once_more_at_the_end)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, (struct process_log_options){0});
     rise_between_scans(&stage, SECOND / 100);
@@ -406,9 +389,8 @@ static void peaks_are_read_once_more_at_the_end(void **state)
     tear_down(&stage);
 }
 
-static void a_peak_that_cannot_be_read_any_more_stays_as_it_was(void **state)
+TEST(a_peak_that_cannot_be_read_any_more_stays_as_it_was)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, (struct process_log_options){0});
     rise_between_scans(&stage, SECOND / 100);
@@ -419,27 +401,4 @@ static void a_peak_that_cannot_be_read_any_more_stays_as_it_was(void **state)
     tear_down(&stage);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(announced_families_are_known_without_a_scan),
-        cmocka_unit_test(the_peak_of_a_process_that_has_reset_it_is_not_final),
-        cmocka_unit_test(the_peak_of_a_possible_vfork_child_is_an_upper_bound),
-        cmocka_unit_test(a_command_that_ended_before_the_first_scan_is_known),
-        cmocka_unit_test(the_peak_before_execve_is_unbounded),
-        cmocka_unit_test(a_process_that_grows_late_had_less_before),
-        cmocka_unit_test(the_peak_before_a_second_execve_is_unbounded),
-        cmocka_unit_test(command_lines_go_with_their_programs),
-        cmocka_unit_test(without_events_a_new_exec_generation_is_another_program),
-        cmocka_unit_test(a_reused_pid_is_another_process),
-        cmocka_unit_test(gpu_ram_keeps_its_peak_and_its_record),
-        cmocka_unit_test(without_events_scans_find_processes),
-        cmocka_unit_test(a_process_that_ended_before_its_first_scan_counts_once),
-        cmocka_unit_test(a_child_starts_no_earlier_than_its_parent),
-        cmocka_unit_test(the_kernels_peak_is_read_only_when_pages_were_touched),
-        cmocka_unit_test(the_peak_of_main_is_read_at_an_early_scan_too),
-        cmocka_unit_test(peaks_are_read_once_more_at_the_end),
-        cmocka_unit_test(a_peak_that_cannot_be_read_any_more_stays_as_it_was),
-    };
-    return cmocka_run_group_tests_name("machine/process/process_log", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

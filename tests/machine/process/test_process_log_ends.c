@@ -5,9 +5,8 @@
 
 #include "base/clock.h"
 
-static void the_exit_of_a_leader_is_not_the_end(void **state)
+TEST(the_exit_of_a_leader_is_not_the_end)
 {
-    (void)state;
     struct stage stage;
     struct taskstats_exit last = {.thread = 11,
         .process = 10,
@@ -54,9 +53,8 @@ static void thread_exited(struct stage *stage, pid_t pid, int status)
 }
 
 /* As recorded from the kernel: the leader calls pthread_exit() at once, another thread exit(3). */
-static void the_exit_of_the_last_thread_is_the_end(void **state)
+TEST(the_exit_of_the_last_thread_is_the_end)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, announced);
     forked(&stage, 10, 20);
@@ -89,9 +87,8 @@ static void the_exit_of_the_last_thread_is_the_end(void **state)
     tear_down(&stage);
 }
 
-static void an_end_may_be_announced_after_a_scan_saw_it(void **state)
+TEST(an_end_may_be_announced_after_a_scan_saw_it)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, announced);
     forked(&stage, 10, 20);
@@ -115,9 +112,8 @@ static void an_end_may_be_announced_after_a_scan_saw_it(void **state)
     tear_down(&stage);
 }
 
-static void an_end_that_is_not_announced_is_found_when_tracking_stops(void **state)
+TEST(an_end_that_is_not_announced_is_found_when_tracking_stops)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, announced);
     forked(&stage, 10, 20);
@@ -128,9 +124,8 @@ static void an_end_that_is_not_announced_is_found_when_tracking_stops(void **sta
     tear_down(&stage);
 }
 
-static void a_process_that_reuses_a_pid_is_another(void **state)
+TEST(a_process_that_reuses_a_pid_is_another)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, announced);
     struct fake_process child = {.pid = 20, .parent = 1, .start_time = ticks_since_boot()};
@@ -151,9 +146,8 @@ static void a_process_that_reuses_a_pid_is_another(void **state)
 }
 
 /* The exit of the first one was lost. */
-static void a_reused_pid_proves_an_end(void **state)
+TEST(a_reused_pid_proves_an_end)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, announced);
     forked(&stage, 10, 20);
@@ -170,9 +164,8 @@ static void a_reused_pid_proves_an_end(void **state)
 
 /* One of its threads calls execve(): the kernel announces the exit of the leader, which it
  * replaces. */
-static void the_exit_of_a_leader_by_execve_is_not_the_end(void **state)
+TEST(the_exit_of_a_leader_by_execve_is_not_the_end)
 {
-    (void)state;
     const struct process_log_options *both[] = {&announced, &everything};
     for (size_t i = 0; i < 2; i++) {
         for (int batches = 1; batches <= 2; batches++) {
@@ -200,9 +193,8 @@ static void the_exit_of_a_leader_by_execve_is_not_the_end(void **state)
 }
 
 /* A scan comes before the exit record. */
-static void a_process_whose_leader_exited_is_added_once(void **state)
+TEST(a_process_whose_leader_exited_is_added_once)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
@@ -228,9 +220,8 @@ static void a_process_whose_leader_exited_is_added_once(void **state)
 }
 
 /* It is counted once, as long as its parent has not waited for it and after that. */
-static void a_zombie_is_final_before_it_is_reaped(void **state)
+TEST(a_zombie_is_final_before_it_is_reaped)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
@@ -262,9 +253,8 @@ static void a_zombie_is_final_before_it_is_reaped(void **state)
     tear_down(&stage);
 }
 
-static void a_lost_end_is_found_by_reading(void **state)
+TEST(a_lost_end_is_found_by_reading)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
@@ -276,9 +266,8 @@ static void a_lost_end_is_found_by_reading(void **state)
     tear_down(&stage);
 }
 
-static void exit_records_are_incomplete_where_events_were_lost(void **state)
+TEST(exit_records_are_incomplete_where_events_were_lost)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
@@ -303,9 +292,8 @@ static void exit_records_are_incomplete_where_events_were_lost(void **state)
 }
 
 /* It was read before the fork event: the pid was free then, and is of one of ours now. */
-static void an_exit_record_is_not_of_a_process_that_started_since(void **state)
+TEST(an_exit_record_is_not_of_a_process_that_started_since)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     stage.now_ns = 100 * SECOND;
@@ -335,9 +323,8 @@ static void an_exit_record_is_not_of_a_process_that_started_since(void **state)
 }
 
 /* The one that forked it waited for a processor before it could announce that. */
-static void an_exit_record_is_of_a_process_that_was_announced_late(void **state)
+TEST(an_exit_record_is_of_a_process_that_was_announced_late)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     stage.now_ns = 100 * SECOND;
@@ -358,9 +345,8 @@ static void an_exit_record_is_of_a_process_that_was_announced_late(void **state)
 }
 
 /* Both threads exit at once: the last one to begin is not the last one to be counted. */
-static void a_record_that_the_last_one_has_overtaken_counts(void **state)
+TEST(a_record_that_the_last_one_has_overtaken_counts)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
@@ -394,9 +380,8 @@ static void a_record_that_the_last_one_has_overtaken_counts(void **state)
 }
 
 /* Of main, and of one that is not final yet, as well as of those that are. */
-static void ends_without_an_exit_record_are_counted(void **state)
+TEST(ends_without_an_exit_record_are_counted)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
@@ -414,24 +399,4 @@ static void ends_without_an_exit_record_are_counted(void **state)
     tear_down(&stage);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_exit_record_is_not_of_a_process_that_started_since),
-        cmocka_unit_test(an_exit_record_is_of_a_process_that_was_announced_late),
-        cmocka_unit_test(a_record_that_the_last_one_has_overtaken_counts),
-        cmocka_unit_test(ends_without_an_exit_record_are_counted),
-        cmocka_unit_test(the_exit_of_a_leader_is_not_the_end),
-        cmocka_unit_test(the_exit_of_the_last_thread_is_the_end),
-        cmocka_unit_test(an_end_may_be_announced_after_a_scan_saw_it),
-        cmocka_unit_test(an_end_that_is_not_announced_is_found_when_tracking_stops),
-        cmocka_unit_test(a_process_that_reuses_a_pid_is_another),
-        cmocka_unit_test(a_reused_pid_proves_an_end),
-        cmocka_unit_test(the_exit_of_a_leader_by_execve_is_not_the_end),
-        cmocka_unit_test(a_process_whose_leader_exited_is_added_once),
-        cmocka_unit_test(a_zombie_is_final_before_it_is_reaped),
-        cmocka_unit_test(a_lost_end_is_found_by_reading),
-        cmocka_unit_test(exit_records_are_incomplete_where_events_were_lost),
-    };
-    return cmocka_run_group_tests_name("machine/process/process_log_ends", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -26,34 +26,30 @@ static void follow(const struct step *steps, size_t count)
         follow(steps, sizeof steps / sizeof steps[0]);                                             \
     } while (0)
 
-static void scans_alone_give_running_dead_final(void **state)
+TEST(scans_alone_give_running_dead_final)
 {
-    (void)state;
     FOLLOW({PROCESS_INPUT_RUNS, PROCESS_RUNNING}, {PROCESS_INPUT_DEAD, PROCESS_DEAD},
         {PROCESS_INPUT_CLOSED, PROCESS_FINAL});
     FOLLOW({PROCESS_INPUT_LEADER_EXITED, PROCESS_LEADER_EXITED},
         {PROCESS_INPUT_CLOSED, PROCESS_LEADER_EXITED}, {PROCESS_INPUT_DEAD, PROCESS_DEAD});
 }
 
-static void a_process_that_is_not_counted_has_no_end_by_events(void **state)
+TEST(a_process_that_is_not_counted_has_no_end_by_events)
 {
-    (void)state;
     for (int input = PROCESS_INPUT_EXEC; input < PROCESS_INPUTS; input++)
         assert_int_equal(
             process_state_after(PROCESS_FOUND, (enum process_input)input), PROCESS_FOUND);
 }
 
-static void an_announced_exit_is_certain_once_it_was_read(void **state)
+TEST(an_announced_exit_is_certain_once_it_was_read)
 {
-    (void)state;
     FOLLOW({PROCESS_INPUT_EXIT, PROCESS_EXITED}, {PROCESS_INPUT_CLOSED, PROCESS_EXITED},
         {PROCESS_INPUT_DEAD, PROCESS_DEAD}, {PROCESS_INPUT_EXIT, PROCESS_DEAD},
         {PROCESS_INPUT_CLOSED, PROCESS_FINAL});
 }
 
-static void an_announced_exit_may_be_that_of_the_leader_alone(void **state)
+TEST(an_announced_exit_may_be_that_of_the_leader_alone)
 {
-    (void)state;
     FOLLOW({PROCESS_INPUT_EXIT, PROCESS_EXITED},
         {PROCESS_INPUT_LEADER_EXITED, PROCESS_LEADER_EXITED},
         {PROCESS_INPUT_THREAD_EXIT, PROCESS_EXITED}, {PROCESS_INPUT_DEAD, PROCESS_DEAD});
@@ -61,17 +57,15 @@ static void an_announced_exit_may_be_that_of_the_leader_alone(void **state)
     FOLLOW({PROCESS_INPUT_EXIT, PROCESS_EXITED}, {PROCESS_INPUT_RUNS, PROCESS_RUNNING});
 }
 
-static void the_exit_of_another_thread_is_no_end_while_the_leader_lives(void **state)
+TEST(the_exit_of_another_thread_is_no_end_while_the_leader_lives)
 {
-    (void)state;
     FOLLOW({PROCESS_INPUT_THREAD_EXIT, PROCESS_RUNNING});
     FOLLOW({PROCESS_INPUT_LAST_RECORD, PROCESS_RECORDED},
         {PROCESS_INPUT_THREAD_EXIT, PROCESS_RECORDED}, {PROCESS_INPUT_EXIT, PROCESS_COMPLETE});
 }
 
-static void exit_record_and_event_come_in_either_order(void **state)
+TEST(exit_record_and_event_come_in_either_order)
 {
-    (void)state;
     FOLLOW({PROCESS_INPUT_LAST_RECORD, PROCESS_RECORDED}, {PROCESS_INPUT_EXIT, PROCESS_COMPLETE},
         {PROCESS_INPUT_CLOSED, PROCESS_FINAL});
     FOLLOW({PROCESS_INPUT_EXIT, PROCESS_EXITED}, {PROCESS_INPUT_LAST_RECORD, PROCESS_COMPLETE},
@@ -81,9 +75,8 @@ static void exit_record_and_event_come_in_either_order(void **state)
 }
 
 /* A scan may be older than an exit record, and an execve() was before it. */
-static void an_exit_record_is_not_revoked(void **state)
+TEST(an_exit_record_is_not_revoked)
 {
-    (void)state;
     static const enum process_state recorded[] = {
         PROCESS_RECORDED, PROCESS_COMPLETE, PROCESS_FINAL};
     for (size_t i = 0; i < sizeof recorded / sizeof recorded[0]; i++) {
@@ -92,9 +85,8 @@ static void an_exit_record_is_not_revoked(void **state)
     }
 }
 
-static void a_final_process_stays_final(void **state)
+TEST(a_final_process_stays_final)
 {
-    (void)state;
     for (int input = 0; input < PROCESS_INPUTS; input++)
         assert_int_equal(
             process_state_after(PROCESS_FINAL, (enum process_input)input), PROCESS_FINAL);
@@ -109,9 +101,8 @@ static void mark_reachable(enum process_state from, bool *reachable)
         mark_reachable(process_state_after(from, (enum process_input)input), reachable);
 }
 
-static void every_state_is_reached_and_leads_to_final(void **state)
+TEST(every_state_is_reached_and_leads_to_final)
 {
-    (void)state;
     bool from_found[PROCESS_STATES] = {false};
     mark_reachable(PROCESS_FOUND, from_found);
     for (int from = 0; from < PROCESS_STATES; from++) {
@@ -122,18 +113,4 @@ static void every_state_is_reached_and_leads_to_final(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scans_alone_give_running_dead_final),
-        cmocka_unit_test(a_process_that_is_not_counted_has_no_end_by_events),
-        cmocka_unit_test(an_announced_exit_is_certain_once_it_was_read),
-        cmocka_unit_test(an_announced_exit_may_be_that_of_the_leader_alone),
-        cmocka_unit_test(the_exit_of_another_thread_is_no_end_while_the_leader_lives),
-        cmocka_unit_test(exit_record_and_event_come_in_either_order),
-        cmocka_unit_test(an_exit_record_is_not_revoked),
-        cmocka_unit_test(a_final_process_stays_final),
-        cmocka_unit_test(every_state_is_reached_and_leads_to_final),
-    };
-    return cmocka_run_group_tests_name("machine/process/process_state", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -4,9 +4,8 @@
 
 #include <math.h>
 
-static void the_newest_process_of_a_pid_is_found_first(void **state)
+TEST(the_newest_process_of_a_pid_is_found_first)
 {
-    (void)state;
     struct process_table table = {0};
     assert_null(process_table_get(&table, 7));
     struct process *first = process_table_add(&table, 7), *second = process_table_add(&table, 7);
@@ -22,9 +21,8 @@ static void the_newest_process_of_a_pid_is_found_first(void **state)
     process_table_finish(&table);
 }
 
-static void every_process_is_visited_once_also_while_they_are_removed(void **state)
+TEST(every_process_is_visited_once_also_while_they_are_removed)
 {
-    (void)state;
     struct process_table table = {0};
     for (pid_t pid = 1; pid <= 300; pid++)
         assert_non_null(process_table_add(&table, pid * 64));
@@ -43,9 +41,8 @@ static void every_process_is_visited_once_also_while_they_are_removed(void **sta
     process_table_finish(&table);
 }
 
-static void a_new_process_has_no_figures(void **state)
+TEST(a_new_process_has_no_figures)
 {
-    (void)state;
     struct process_table table = {0};
     struct process *process = process_table_add(&table, 7);
     assert_int_equal(process->pid, 7);
@@ -57,12 +54,4 @@ static void a_new_process_has_no_figures(void **state)
     process_table_finish(&table);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_newest_process_of_a_pid_is_found_first),
-        cmocka_unit_test(every_process_is_visited_once_also_while_they_are_removed),
-        cmocka_unit_test(a_new_process_has_no_figures),
-    };
-    return cmocka_run_group_tests_name("machine/process/process_table", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

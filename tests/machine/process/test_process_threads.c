@@ -61,9 +61,8 @@ static void finish(struct stage *stage)
     fake_procfs_finish(&stage->fake);
 }
 
-static void the_figure_of_one_thread_follows_its_file(void **state)
+TEST(the_figure_of_one_thread_follows_its_file)
 {
-    (void)state;
     struct stage stage;
     begin(&stage, 1);
     put_thread(&stage, PID, "100 30 2\n");
@@ -77,9 +76,8 @@ static void the_figure_of_one_thread_follows_its_file(void **state)
     finish(&stage);
 }
 
-static void one_that_has_not_run_is_not_read(void **state)
+TEST(one_that_has_not_run_is_not_read)
 {
-    (void)state;
     struct stage stage;
     begin(&stage, 1);
     put_thread(&stage, PID, "100 30 2\n");
@@ -91,9 +89,8 @@ static void one_that_has_not_run_is_not_read(void **state)
     finish(&stage);
 }
 
-static void what_was_before_tracking_does_not_count(void **state)
+TEST(what_was_before_tracking_does_not_count)
 {
-    (void)state;
     struct stage stage;
     begin(&stage, 1);
     assert_int_equal(process_set_baseline(&stage.process), GPUT_OK);
@@ -108,9 +105,8 @@ static void what_was_before_tracking_does_not_count(void **state)
     finish(&stage);
 }
 
-static void a_sleep_that_the_kernel_counts_as_waiting_is_dropped(void **state)
+TEST(a_sleep_that_the_kernel_counts_as_waiting_is_dropped)
 {
-    (void)state;
     static const struct {
         int64_t slept_ns, wait_ns, expected_ns;
     } cases[] = {{1400000000, 1500000000, 100000000}, {700000000, 800000000, 800000000}};
@@ -142,9 +138,8 @@ static void a_sleep_that_the_kernel_counts_as_waiting_is_dropped(void **state)
 }
 
 /* It gives up its memory: that is no part of what it slept before. The record lacks up to 10 ms. */
-static void what_a_thread_runs_after_its_record_is_of_its_life(void **state)
+TEST(what_a_thread_runs_after_its_record_is_of_its_life)
 {
-    (void)state;
     struct stage stage;
     begin(&stage, 1);
     put_thread(&stage, PID, "100 30 2\n");
@@ -165,9 +160,8 @@ static void what_a_thread_runs_after_its_record_is_of_its_life(void **state)
     finish(&stage);
 }
 
-static void threads_that_end_keep_theirs(void **state)
+TEST(threads_that_end_keep_theirs)
 {
-    (void)state;
     struct stage stage;
     begin(&stage, 2);
     put_thread(&stage, PID, "100 1 2\n");
@@ -183,9 +177,8 @@ static void threads_that_end_keep_theirs(void **state)
 }
 
 /* A record is of the whole life of a thread: what readings gave is in it. */
-static void a_record_replaces_what_was_read(void **state)
+TEST(a_record_replaces_what_was_read)
 {
-    (void)state;
     struct stage stage;
     begin(&stage, 2);
     stage.view.has_exit_records = true;
@@ -205,9 +198,8 @@ static void a_record_replaces_what_was_read(void **state)
     finish(&stage);
 }
 
-static void a_record_that_comes_late_is_awaited(void **state)
+TEST(a_record_that_comes_late_is_awaited)
 {
-    (void)state;
     struct stage stage;
     begin(&stage, 2);
     stage.view.has_exit_records = true;
@@ -221,9 +213,8 @@ static void a_record_that_comes_late_is_awaited(void **state)
     finish(&stage);
 }
 
-static void a_reused_id_is_another_thread(void **state)
+TEST(a_reused_id_is_another_thread)
 {
-    (void)state;
     struct stage stage;
     begin(&stage, 2);
     put_thread(&stage, PID, "100 1 2\n");
@@ -237,9 +228,8 @@ static void a_reused_id_is_another_thread(void **state)
 }
 
 /* The record is made before a thread gives its memory up, and is read again as a zombie. */
-static void what_it_waits_while_it_ends_is_beyond_its_record(void **state)
+TEST(what_it_waits_while_it_ends_is_beyond_its_record)
 {
-    (void)state;
     struct stage stage;
     begin(&stage, 1);
     stage.view.has_exit_records = true;
@@ -263,9 +253,8 @@ static void what_it_waits_while_it_ends_is_beyond_its_record(void **state)
 }
 
 /* It had another id before, under which it was counted. */
-static void a_first_thread_that_is_another_one_makes_it_uncertain(void **state)
+TEST(a_first_thread_that_is_another_one_makes_it_uncertain)
 {
-    (void)state;
     struct stage stage;
     begin(&stage, 1);
     put_thread(&stage, PID, "100 9 2\n");
@@ -280,9 +269,8 @@ static void a_first_thread_that_is_another_one_makes_it_uncertain(void **state)
     finish(&stage);
 }
 
-static void a_kernel_that_counts_nothing_is_noticed(void **state)
+TEST(a_kernel_that_counts_nothing_is_noticed)
 {
-    (void)state;
     struct stage stage;
     begin(&stage, 1);
     put_thread(&stage, PID, "0 0 0\n");
@@ -296,9 +284,8 @@ static void a_kernel_that_counts_nothing_is_noticed(void **state)
     finish(&stage);
 }
 
-static void without_descriptors_files_are_opened_each_time(void **state)
+TEST(without_descriptors_files_are_opened_each_time)
 {
-    (void)state;
     struct stage stage;
     begin(&stage, 1);
     unsigned left = stage.view.free_files;
@@ -312,9 +299,8 @@ static void without_descriptors_files_are_opened_each_time(void **state)
     finish(&stage);
 }
 
-static void between_ticks_several_threads_wait_for_the_next_one(void **state)
+TEST(between_ticks_several_threads_wait_for_the_next_one)
 {
-    (void)state;
     struct stage stage;
     begin(&stage, 2);
     put_thread(&stage, PID, "100 1 2\n");
@@ -327,23 +313,4 @@ static void between_ticks_several_threads_wait_for_the_next_one(void **state)
     finish(&stage);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_figure_of_one_thread_follows_its_file),
-        cmocka_unit_test(one_that_has_not_run_is_not_read),
-        cmocka_unit_test(what_was_before_tracking_does_not_count),
-        cmocka_unit_test(a_sleep_that_the_kernel_counts_as_waiting_is_dropped),
-        cmocka_unit_test(what_a_thread_runs_after_its_record_is_of_its_life),
-        cmocka_unit_test(threads_that_end_keep_theirs),
-        cmocka_unit_test(a_record_replaces_what_was_read),
-        cmocka_unit_test(a_record_that_comes_late_is_awaited),
-        cmocka_unit_test(a_reused_id_is_another_thread),
-        cmocka_unit_test(a_first_thread_that_is_another_one_makes_it_uncertain),
-        cmocka_unit_test(what_it_waits_while_it_ends_is_beyond_its_record),
-        cmocka_unit_test(a_kernel_that_counts_nothing_is_noticed),
-        cmocka_unit_test(without_descriptors_files_are_opened_each_time),
-        cmocka_unit_test(between_ticks_several_threads_wait_for_the_next_one),
-    };
-    return cmocka_run_group_tests_name("machine/process/process_threads", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

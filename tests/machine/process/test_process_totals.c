@@ -5,9 +5,8 @@
 
 #include "base/clock.h"
 
-static void exit_records_of_threads_add_up(void **state)
+TEST(exit_records_of_threads_add_up)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
@@ -27,9 +26,8 @@ static void exit_records_of_threads_add_up(void **state)
     tear_down(&stage);
 }
 
-static void an_exit_record_after_the_end_still_counts(void **state)
+TEST(an_exit_record_after_the_end_still_counts)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
@@ -44,9 +42,8 @@ static void an_exit_record_after_the_end_still_counts(void **state)
     tear_down(&stage);
 }
 
-static void short_lived_processes_count_with_their_cpu_time(void **state)
+TEST(short_lived_processes_count_with_their_cpu_time)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
@@ -68,9 +65,8 @@ static void short_lived_processes_count_with_their_cpu_time(void **state)
 }
 
 /* What the kernel counted beyond that was used by short-lived ones. */
-static void the_others_have_at_most_what_they_counted_a_tick_and_their_exit(void **state)
+TEST(the_others_have_at_most_what_they_counted_a_tick_and_their_exit)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
@@ -112,9 +108,8 @@ static void auto_reaped(struct stage *stage, pid_t pid)
                                        .time_ns = ++stage->now_ns});
 }
 
-static void one_auto_reaped_child_among_many_is_noted(void **state)
+TEST(one_auto_reaped_child_among_many_is_noted)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
@@ -134,9 +129,8 @@ static void one_auto_reaped_child_among_many_is_noted(void **state)
     tear_down(&stage);
 }
 
-static void without_events_parents_that_ignore_sigchld_are_noted(void **state)
+TEST(without_events_parents_that_ignore_sigchld_are_noted)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, (struct process_log_options){0});
     status_of(&stage, 10, 700);
@@ -170,9 +164,8 @@ static void thread_of(struct stage *stage, int pid, int thread, int faults, int 
     fake_write(&stage->fake, text, "%d/task/%d/io", pid, thread);
 }
 
-static void counts_from_before_tracking_are_subtracted(void **state)
+TEST(counts_from_before_tracking_are_subtracted)
 {
-    (void)state;
     struct stage stage = {0};
     struct process_log_options options = everything;
     options.keeps_counts = true;
@@ -210,9 +203,8 @@ static void io_of(struct stage *stage, int pid, int bytes)
     fake_write(&stage->fake, text, "%d/io", pid);
 }
 
-static void without_taskstats_parents_have_the_counts_of_children(void **state)
+TEST(without_taskstats_parents_have_the_counts_of_children)
 {
-    (void)state;
     struct stage stage = {0};
     struct fake_process main = {.pid = 10, .parent = 1}, child = {.pid = 20, .parent = 10},
                         orphan = {.pid = 30, .parent = 1, .minor_faults = 3};
@@ -244,9 +236,8 @@ static void without_taskstats_parents_have_the_counts_of_children(void **state)
 }
 
 /* Main's figures include those of its child, and of the child's children. */
-static void without_taskstats_a_chain_of_parents_counts_once(void **state)
+TEST(without_taskstats_a_chain_of_parents_counts_once)
 {
-    (void)state;
     for (int has_events = 0; has_events < 2; has_events++) {
         struct stage stage = {0};
         struct fake_process main = {.pid = 10, .parent = 1}, child = {.pid = 20, .parent = 10},
@@ -272,9 +263,8 @@ static void without_taskstats_a_chain_of_parents_counts_once(void **state)
 }
 
 /* Then no process of the tree has what it collected from its child. */
-static void without_taskstats_main_and_its_child_count_once(void **state)
+TEST(without_taskstats_main_and_its_child_count_once)
 {
-    (void)state;
     for (int has_events = 0; has_events < 2; has_events++) {
         struct stage stage = {0};
         struct fake_process main = {.pid = 10, .parent = 1, .minor_faults = 7},
@@ -295,9 +285,8 @@ static void without_taskstats_main_and_its_child_count_once(void **state)
     }
 }
 
-static void memory_is_bounded_and_sums_are_complete(void **state)
+TEST(memory_is_bounded_and_sums_are_complete)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, everything);
     for (int i = 1; i <= 10000; i++) {
@@ -321,9 +310,8 @@ static void memory_is_bounded_and_sums_are_complete(void **state)
     tear_down(&stage);
 }
 
-static void children_of_records_that_were_not_kept_have_an_ancestor(void **state)
+TEST(children_of_records_that_were_not_kept_have_an_ancestor)
 {
-    (void)state;
     struct stage stage;
     struct process_log_options few = everything;
     few.max_ended = 2;
@@ -348,21 +336,4 @@ static void children_of_records_that_were_not_kept_have_an_ancestor(void **state
     tear_down(&stage);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exit_records_of_threads_add_up),
-        cmocka_unit_test(an_exit_record_after_the_end_still_counts),
-        cmocka_unit_test(short_lived_processes_count_with_their_cpu_time),
-        cmocka_unit_test(the_others_have_at_most_what_they_counted_a_tick_and_their_exit),
-        cmocka_unit_test(one_auto_reaped_child_among_many_is_noted),
-        cmocka_unit_test(without_events_parents_that_ignore_sigchld_are_noted),
-        cmocka_unit_test(counts_from_before_tracking_are_subtracted),
-        cmocka_unit_test(without_taskstats_parents_have_the_counts_of_children),
-        cmocka_unit_test(without_taskstats_a_chain_of_parents_counts_once),
-        cmocka_unit_test(without_taskstats_main_and_its_child_count_once),
-        cmocka_unit_test(memory_is_bounded_and_sums_are_complete),
-        cmocka_unit_test(children_of_records_that_were_not_kept_have_an_ancestor),
-    };
-    return cmocka_run_group_tests_name("machine/process/process_totals", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -24,8 +24,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 /* No descriptor is cached, so that files can be replaced. */
 static void init_fake_tree(pid_t main, bool is_old)
 {
@@ -34,18 +32,18 @@ static void init_fake_tree(pid_t main, bool is_old)
     assert_int_equal(process_tree_init(&tree, &options, NULL), GPUT_OK);
 }
 
-static void without_main_there_is_no_tree(void **state)
+#define IN_PROCFS(name) TEST_WITH(name, set_up, tear_down)
+
+IN_PROCFS(without_main_there_is_no_tree)
 {
-    (void)state;
     struct gput_error error;
     struct process_tree_options options = {.procfs_root = fake.root, .main = 10};
     assert_int_equal(process_tree_init(&tree, &options, &error), GPUT_ERROR_NOT_FOUND);
     assert_string_equal(error.message, "There is no process 10 to track.");
 }
 
-static void finds_children_of_every_thread(void **state)
+IN_PROCFS(finds_children_of_every_thread)
 {
-    (void)state;
     fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1, .threads = 2});
     fake_children(&fake, 10, 10, "11 ");
     fake_children(&fake, 10, 15, "12 ");
@@ -65,9 +63,8 @@ static void finds_children_of_every_thread(void **state)
     assert_null(process_tree_get(&tree, 20));
 }
 
-static void without_children_files_every_process_is_asked_for_its_parent(void **state)
+IN_PROCFS(without_children_files_every_process_is_asked_for_its_parent)
 {
-    (void)state;
     fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1});
     fake_put(&fake, (struct fake_process){.pid = 11, .parent = 10});
     fake_put(&fake, (struct fake_process){.pid = 12, .parent = 11});
@@ -81,9 +78,8 @@ static void without_children_files_every_process_is_asked_for_its_parent(void **
     assert_int_equal(tree.count, 4);
 }
 
-static void without_main_given_it_is_all_processes(void **state)
+IN_PROCFS(without_main_given_it_is_all_processes)
 {
-    (void)state;
     fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1});
     fake_put(&fake, (struct fake_process){.pid = 11, .parent = 10, .utime = 7});
     fake_put(&fake, (struct fake_process){.pid = 20, .parent = 0});
@@ -100,9 +96,8 @@ static void without_main_given_it_is_all_processes(void **state)
     assert_int_equal(process_cpu_ns(process_tree_get(&tree, 11)), 0); /* used before */
 }
 
-static void new_and_removed_processes_change_the_generation(void **state)
+IN_PROCFS(new_and_removed_processes_change_the_generation)
 {
-    (void)state;
     fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1});
     fake_children(&fake, 10, 10, "");
     init_fake_tree(10, false);
@@ -126,9 +121,8 @@ static void new_and_removed_processes_change_the_generation(void **state)
     assert_int_equal(tree.removed.descendants_ns, 5 * tree.view.ns_per_tick);
 }
 
-static void where_none_were_started_none_are_searched_for(void **state)
+IN_PROCFS(where_none_were_started_none_are_searched_for)
 {
-    (void)state;
     pid_t main = getpid(); /* its CPU clock is read, which is the real one */
     fake_put(&fake, (struct fake_process){.pid = main, .parent = 1});
     fake_children(&fake, main, main, "");
@@ -143,9 +137,8 @@ static void where_none_were_started_none_are_searched_for(void **state)
     tree.view.has_cpu_clocks = false;
 }
 
-static void a_child_whose_parent_ended_stays(void **state)
+IN_PROCFS(a_child_whose_parent_ended_stays)
 {
-    (void)state;
     fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1});
     fake_children(&fake, 10, 10, "11 ");
     fake_put(&fake, (struct fake_process){.pid = 11, .parent = 10});
@@ -162,9 +155,8 @@ static void a_child_whose_parent_ended_stays(void **state)
     assert_non_null(process_tree_get(&tree, 12));
 }
 
-static void a_reused_pid_is_removed_and_added_again(void **state)
+IN_PROCFS(a_reused_pid_is_removed_and_added_again)
 {
-    (void)state;
     fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1});
     fake_children(&fake, 10, 10, "11 ");
     fake_put(&fake, (struct fake_process){.pid = 11, .parent = 10, .start_time = 5, .utime = 100});
@@ -186,9 +178,8 @@ static void a_reused_pid_is_removed_and_added_again(void **state)
     assert_int_equal(tree.count, 1);
 }
 
-static void in_a_procfs_of_another_namespace_our_pid_is_another_process(void **state)
+IN_PROCFS(in_a_procfs_of_another_namespace_our_pid_is_another_process)
 {
-    (void)state;
     char children[16];
     pid_t own = getpid();
     snprintf(children, sizeof children, "%d ", (int)own);
@@ -200,9 +191,8 @@ static void in_a_procfs_of_another_namespace_our_pid_is_another_process(void **s
     assert_non_null(process_tree_get(&tree, own));
 }
 
-static void in_a_procfs_of_another_namespace_no_orphan_is_ours(void **state)
+IN_PROCFS(in_a_procfs_of_another_namespace_no_orphan_is_ours)
 {
-    (void)state;
     fake_put(&fake, (struct fake_process){.pid = 1, .parent = 0});
     fake_children(&fake, 1, 1, "10 ");
     fake_put(&fake, (struct fake_process){.pid = 2, .parent = 0});
@@ -216,9 +206,8 @@ static void in_a_procfs_of_another_namespace_no_orphan_is_ours(void **state)
     assert_true(tree.has_children_files);
 }
 
-static void others_are_tracked_whatever_their_parents_are(void **state)
+IN_PROCFS(others_are_tracked_whatever_their_parents_are)
 {
-    (void)state;
     fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1});
     fake_children(&fake, 10, 10, "11 ");
     fake_put(&fake, (struct fake_process){.pid = 11, .parent = 10});
@@ -249,9 +238,8 @@ static void others_are_tracked_whatever_their_parents_are(void **state)
     assert_null(process_tree_main(&tree));
 }
 
-static void the_end_of_main_leaves_the_others(void **state)
+IN_PROCFS(the_end_of_main_leaves_the_others)
 {
-    (void)state;
     fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1});
     fake_children(&fake, 10, 10, "11 ");
     fake_put(&fake, (struct fake_process){.pid = 11, .parent = 10});
@@ -264,9 +252,8 @@ static void the_end_of_main_leaves_the_others(void **state)
     assert_int_equal(tree.count, 1);
 }
 
-static void thousands_of_processes_are_found_again_by_their_pid(void **state)
+IN_PROCFS(thousands_of_processes_are_found_again_by_their_pid)
 {
-    (void)state;
     enum { COUNT = 600 };
     char *children = malloc(COUNT * 8);
     size_t length = 0;
@@ -295,9 +282,8 @@ static void thousands_of_processes_are_found_again_by_their_pid(void **state)
 }
 
 /* lxcfs mounts an emulated loadavg over the kernel's. */
-static void an_emulated_loadavg_is_not_used(void **state)
+IN_PROCFS(an_emulated_loadavg_is_not_used)
 {
-    (void)state;
     char name[128], target[64];
     pid_t own = getpid();
     fake_put(&fake, (struct fake_process){.pid = own, .parent = 1});
@@ -313,9 +299,8 @@ static void an_emulated_loadavg_is_not_used(void **state)
     assert_int_equal(tree.loadavg_fd, -1);
 }
 
-static void a_last_pid_of_0_is_ignored(void **state)
+IN_PROCFS(a_last_pid_of_0_is_ignored)
 {
-    (void)state;
     char name[128], target[64];
     pid_t child = fork();
     if (child == 0) {
@@ -338,9 +323,8 @@ static void a_last_pid_of_0_is_ignored(void **state)
 }
 
 /* Of many, each moment sees main and a part of the others, which stand for all. */
-static void of_many_processes_a_moment_sees_a_part(void **state)
+IN_PROCFS(of_many_processes_a_moment_sees_a_part)
 {
-    (void)state;
     enum { N_CHILDREN = 120, N_MOMENTS = 30 };
     struct fake_process child = {.parent = 10, .utime = 1};
     fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1, .utime = 1});
@@ -367,25 +351,4 @@ static void of_many_processes_a_moment_sees_a_part(void **state)
     assert_int_equal(n_samples, N_MOMENTS + N_CHILDREN * N_MOMENTS / 3);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(of_many_processes_a_moment_sees_a_part),
-        TEST(without_main_there_is_no_tree),
-        TEST(finds_children_of_every_thread),
-        TEST(without_children_files_every_process_is_asked_for_its_parent),
-        TEST(without_main_given_it_is_all_processes),
-        TEST(new_and_removed_processes_change_the_generation),
-        TEST(where_none_were_started_none_are_searched_for),
-        TEST(a_child_whose_parent_ended_stays),
-        TEST(a_reused_pid_is_removed_and_added_again),
-        TEST(in_a_procfs_of_another_namespace_our_pid_is_another_process),
-        TEST(in_a_procfs_of_another_namespace_no_orphan_is_ours),
-        TEST(others_are_tracked_whatever_their_parents_are),
-        TEST(the_end_of_main_leaves_the_others),
-        TEST(thousands_of_processes_are_found_again_by_their_pid),
-        TEST(an_emulated_loadavg_is_not_used),
-        TEST(a_last_pid_of_0_is_ignored),
-    };
-    return cmocka_run_group_tests_name("machine/process/process_tree", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

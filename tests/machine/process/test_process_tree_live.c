@@ -42,9 +42,8 @@ static void scan(struct stage *stage)
     assert_int_equal(process_tree_scan(&stage->tree, false, 1), GPUT_OK);
 }
 
-static void finds_a_family_of_three_generations(void **state)
+TEST(finds_a_family_of_three_generations)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage,
         "child [ child [ ready await 3 ] ready await 3 ] child [ ready await 3 ] ready await 3", 4);
@@ -55,9 +54,8 @@ static void finds_a_family_of_three_generations(void **state)
     tear_down(&stage);
 }
 
-static void finds_children_that_are_started_later(void **state)
+TEST(finds_children_that_are_started_later)
 {
-    (void)state;
     struct stage stage;
     set_up(
         &stage, "ready await 3 child [ ready await 4 ] child [ ready await 4 ] ready await 4", 1);
@@ -69,9 +67,8 @@ static void finds_children_that_are_started_later(void **state)
     tear_down(&stage);
 }
 
-static void finds_what_another_thread_forked(void **state)
+TEST(finds_what_another_thread_forked)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, "ready await 3 thread-child [ ready await 4 ] ready await 4", 1);
     actors_release(&stage.actors, 3, 1);
@@ -81,9 +78,8 @@ static void finds_what_another_thread_forked(void **state)
     tear_down(&stage);
 }
 
-static void a_daemon_stays_in_the_tree(void **state)
+TEST(a_daemon_stays_in_the_tree)
 {
-    (void)state;
     struct stage stage;
     /* Its parent was never seen. */
     set_up(&stage, "ready await 3 daemon [ ready await 4 ] ready await 4", 1);
@@ -97,9 +93,8 @@ static void a_daemon_stays_in_the_tree(void **state)
     tear_down(&stage);
 }
 
-static void other_children_of_ours_are_not_in_the_tree(void **state)
+TEST(other_children_of_ours_are_not_in_the_tree)
 {
-    (void)state;
     struct stage stage;
     struct actors other;
     actors_start(&other, "child [ ready await 3 ] ready await 3");
@@ -125,9 +120,8 @@ static void other_children_of_ours_are_not_in_the_tree(void **state)
     tear_down(&stage);
 }
 
-static void collected_processes_are_removed_and_zombies_stay(void **state)
+TEST(collected_processes_are_removed_and_zombies_stay)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, "child [ ready await 3 ] ready await 4 wait ready await 5", 2);
     assert_int_equal(stage.tree.count, 2);
@@ -141,9 +135,8 @@ static void collected_processes_are_removed_and_zombies_stay(void **state)
     tear_down(&stage);
 }
 
-static void the_tracker_never_counts_itself(void **state)
+TEST(the_tracker_never_counts_itself)
 {
-    (void)state;
     pid_t main = getpid();
     int ready_came[2];
     assert_int_equal(pipe(ready_came), 0);
@@ -169,9 +162,8 @@ static void the_tracker_never_counts_itself(void **state)
     assert_int_equal(verdict, 'y');
 }
 
-static void a_program_that_tracks_itself_finds_its_children(void **state)
+TEST(a_program_that_tracks_itself_finds_its_children)
 {
-    (void)state;
     struct process_tree tree;
     struct process_tree_options options = {.procfs_root = "/proc", .main = getpid()};
     assert_int_equal(process_tree_init(&tree, &options, NULL), GPUT_OK);
@@ -195,9 +187,8 @@ static void a_program_that_tracks_itself_finds_its_children(void **state)
     process_tree_finish(&tree);
 }
 
-static void a_swarm_leaves_nothing_behind(void **state)
+TEST(a_swarm_leaves_nothing_behind)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, "ready await 3 swarm 300 0 ready await 3", 1);
     actors_release(&stage.actors, 3, 1);
@@ -211,9 +202,8 @@ static void a_swarm_leaves_nothing_behind(void **state)
     tear_down(&stage);
 }
 
-static void without_descriptors_what_was_not_read_is_counted_and_read_by_the_next_scan(void **state)
+TEST(without_descriptors_what_was_not_read_is_counted_and_read_by_the_next_scan)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, "ready await 3 child [ ready await 4 ] ready await 3", 1);
     assert_false(stage.tree.lacks_descriptors);
@@ -236,9 +226,8 @@ static void without_descriptors_what_was_not_read_is_counted_and_read_by_the_nex
     tear_down(&stage);
 }
 
-static void a_tree_that_does_not_grow_is_not_searched(void **state)
+TEST(a_tree_that_does_not_grow_is_not_searched)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, "ready await 3", 1);
     if (stage.tree.loadavg_fd < 0) {
@@ -256,21 +245,4 @@ static void a_tree_that_does_not_grow_is_not_searched(void **state)
     tear_down(&stage);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_a_family_of_three_generations),
-        cmocka_unit_test(finds_children_that_are_started_later),
-        cmocka_unit_test(finds_what_another_thread_forked),
-        cmocka_unit_test(a_daemon_stays_in_the_tree),
-        cmocka_unit_test(other_children_of_ours_are_not_in_the_tree),
-        cmocka_unit_test(collected_processes_are_removed_and_zombies_stay),
-        cmocka_unit_test(the_tracker_never_counts_itself),
-        cmocka_unit_test(a_program_that_tracks_itself_finds_its_children),
-        cmocka_unit_test(a_swarm_leaves_nothing_behind),
-        cmocka_unit_test(
-            without_descriptors_what_was_not_read_is_counted_and_read_by_the_next_scan),
-        cmocka_unit_test(a_tree_that_does_not_grow_is_not_searched),
-    };
-    return cmocka_run_group_tests_name("machine/process/process_tree_live", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,8 +1,7 @@
 #include "machine/process/ram_stage.h"
 
-static void one_process_is_its_rss(void **state)
+TEST(one_process_is_its_rss)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, "alloc 50 ready await 3", 1);
     measure(&stage);
@@ -18,9 +17,8 @@ static void one_process_is_its_rss(void **state)
     tear_down(&stage);
 }
 
-static void a_shared_mapping_counts_once_and_completely(void **state)
+TEST(a_shared_mapping_counts_once_and_completely)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage,
         "shared 80 child [ touch ready await 3 ] child [ touch ready await 3 ] touch ready await 3",
@@ -34,9 +32,8 @@ static void a_shared_mapping_counts_once_and_completely(void **state)
     tear_down(&stage);
 }
 
-static void memory_from_before_a_fork_counts_once(void **state)
+TEST(memory_from_before_a_fork_counts_once)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage,
         "alloc 25 alloc 25 alloc 25 alloc 25 child [ ready await 3 ] child [ ready await 3 ] "
@@ -52,9 +49,8 @@ static void memory_from_before_a_fork_counts_once(void **state)
     tear_down(&stage);
 }
 
-static void a_child_that_writes_has_its_own_copy(void **state)
+TEST(a_child_that_writes_has_its_own_copy)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, "alloc 60 child [ ready await 3 touch ready await 4 ] ready await 4", 2);
     measure(&stage);
@@ -69,9 +65,8 @@ static void a_child_that_writes_has_its_own_copy(void **state)
     tear_down(&stage);
 }
 
-static void after_the_childs_end_shared_copies_are_private_to_main(void **state)
+TEST(after_the_childs_end_shared_copies_are_private_to_main)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, "alloc 60 child [ ready await 3 ] ready await 4 wait ready await 5", 2);
     measure(&stage);
@@ -86,9 +81,8 @@ static void after_the_childs_end_shared_copies_are_private_to_main(void **state)
     tear_down(&stage);
 }
 
-static void growing_and_shrinking_is_followed(void **state)
+TEST(growing_and_shrinking_is_followed)
 {
-    (void)state;
     struct stage stage;
     set_up(
         &stage, "ready await 3 alloc 40 ready await 3 huge 64 ready await 3 free ready await 3", 1);
@@ -105,9 +99,8 @@ static void growing_and_shrinking_is_followed(void **state)
     tear_down(&stage);
 }
 
-static void private_memory_of_children_adds_up(void **state)
+TEST(private_memory_of_children_adds_up)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage,
         "child [ alloc 20 ready await 3 ] child [ alloc 30 ready await 3 ] alloc 10 ready await 3",
@@ -129,9 +122,8 @@ static void make_file(char *path, int megabytes)
 }
 
 /* Main does not run while its private memory becomes shared. */
-static void private_file_memory_that_another_begins_to_map_counts_once(void **state)
+TEST(private_file_memory_that_another_begins_to_map_counts_once)
 {
-    (void)state;
     char path[] = "/tmp/gput-ram-XXXXXX", words[256];
     make_file(path, 30);
     struct stage stage;
@@ -155,9 +147,8 @@ static void private_file_memory_that_another_begins_to_map_counts_once(void **st
 }
 
 /* What main had between two scans, and its forks still have, none of them has alone. */
-static void what_forks_have_of_an_unseen_peak_does_not_count_twice(void **state)
+TEST(what_forks_have_of_an_unseen_peak_does_not_count_twice)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage,
         "alloc 20 ready await 3 alloc 80 child [ ready await 4 ] child [ ready await 4 ] free "
@@ -179,9 +170,8 @@ static void what_forks_have_of_an_unseen_peak_does_not_count_twice(void **state)
 }
 
 /* The number of processes is the same, but main's private memory is now shared. */
-static void a_fork_that_replaces_an_ended_one_counts_once(void **state)
+TEST(a_fork_that_replaces_an_ended_one_counts_once)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage,
         "alloc 60 child [ touch ready await 3 ] ready await 4 wait child [ ready await 5 ] ready "
@@ -200,9 +190,8 @@ static void a_fork_that_replaces_an_ended_one_counts_once(void **state)
 }
 
 /* Its parent does not collect it, so that it stays in the tree. */
-static void files_of_a_zombie_do_not_count(void **state)
+TEST(files_of_a_zombie_do_not_count)
 {
-    (void)state;
     char path[] = "/tmp/gput-ram-XXXXXX", words[256];
     make_file(path, 40);
     struct stage stage;
@@ -228,9 +217,8 @@ static void files_of_a_zombie_do_not_count(void **state)
 }
 
 /* Each of them less than 1 % of its memory. */
-static void small_copies_of_many_processes_add_up(void **state)
+TEST(small_copies_of_many_processes_add_up)
 {
-    (void)state;
     struct stage stage;
     char words[512] = "alloc 60 ";
     for (int i = 0; i < 10; i++)
@@ -251,9 +239,8 @@ static void small_copies_of_many_processes_add_up(void **state)
 }
 
 /* File data that was relocated or written to before a fork. */
-static void copies_of_a_files_pages_count_once(void **state)
+TEST(copies_of_a_files_pages_count_once)
 {
-    (void)state;
     char path[] = "/tmp/gput-ram-XXXXXX", words[256];
     make_file(path, 40);
     struct stage stage;
@@ -271,9 +258,8 @@ static void copies_of_a_files_pages_count_once(void **state)
     unlink(path);
 }
 
-static void a_file_that_all_read_counts_once(void **state)
+TEST(a_file_that_all_read_counts_once)
 {
-    (void)state;
     char path[] = "/tmp/gput-ram-XXXXXX", words[256];
     make_file(path, 40);
     struct stage stage;
@@ -291,9 +277,8 @@ static void a_file_that_all_read_counts_once(void **state)
 }
 
 /* Two processes share the memory of a child, which then ends. */
-static void memory_that_outlives_its_owner_counts_once(void **state)
+TEST(memory_that_outlives_its_owner_counts_once)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage,
         "child [ alloc 40 clone-vm [ ready await 3 ] clone-vm [ ready await 3 ] ready await 4 ] "
@@ -319,24 +304,4 @@ static void memory_that_outlives_its_owner_counts_once(void **state)
     tear_down(&stage);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_process_is_its_rss),
-        cmocka_unit_test(a_shared_mapping_counts_once_and_completely),
-        cmocka_unit_test(memory_from_before_a_fork_counts_once),
-        cmocka_unit_test(a_child_that_writes_has_its_own_copy),
-        cmocka_unit_test(after_the_childs_end_shared_copies_are_private_to_main),
-        cmocka_unit_test(growing_and_shrinking_is_followed),
-        cmocka_unit_test(private_memory_of_children_adds_up),
-        cmocka_unit_test(private_file_memory_that_another_begins_to_map_counts_once),
-        cmocka_unit_test(what_forks_have_of_an_unseen_peak_does_not_count_twice),
-        cmocka_unit_test(a_fork_that_replaces_an_ended_one_counts_once),
-        cmocka_unit_test(files_of_a_zombie_do_not_count),
-        cmocka_unit_test(small_copies_of_many_processes_add_up),
-        cmocka_unit_test(copies_of_a_files_pages_count_once),
-        cmocka_unit_test(a_file_that_all_read_counts_once),
-        cmocka_unit_test(memory_that_outlives_its_owner_counts_once),
-    };
-    return cmocka_run_group_tests_name("machine/process/ram_meter", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

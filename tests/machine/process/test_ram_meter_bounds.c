@@ -25,9 +25,8 @@ static void check_fake(struct process_tree *tree, struct ram_meter *meter, int64
 }
 
 /* Only their stat and statm may be read. */
-static void what_unreadable_processes_may_share_counts_once(void **state)
+TEST(what_unreadable_processes_may_share_counts_once)
 {
-    (void)state;
     struct fake_procfs fake;
     struct process_tree tree;
     struct ram_meter meter;
@@ -107,9 +106,8 @@ static void put_sharer(const struct fake_procfs *fake, int pid, unsigned anonymo
     put_mapper(fake, pid, 77, anonymous, private, shared, pss);
 }
 
-static void maps_are_read_for_totals_alone_once_there_are_several(void **state)
+TEST(maps_are_read_for_totals_alone_once_there_are_several)
 {
-    (void)state;
     struct fake_procfs fake;
     struct process_tree tree;
     struct ram_meter totals;
@@ -131,9 +129,8 @@ static void maps_are_read_for_totals_alone_once_there_are_several(void **state)
 }
 
 /* A child maps what was private to main: too little to read main again. */
-static void a_lower_bound_of_different_scans_is_not_above_the_truth(void **state)
+TEST(a_lower_bound_of_different_scans_is_not_above_the_truth)
 {
-    (void)state;
     struct fake_procfs fake;
     struct process_tree tree;
     struct ram_meter meter;
@@ -167,9 +164,8 @@ static void a_lower_bound_of_different_scans_is_not_above_the_truth(void **state
 
 /* A child maps what is private to main, after main was read and before the child is, in one scan.
  */
-static void a_page_that_is_mapped_during_the_scan_is_not_in_the_lower_bound_twice(void **state)
+TEST(a_page_that_is_mapped_during_the_scan_is_not_in_the_lower_bound_twice)
 {
-    (void)state;
     struct fake_procfs fake;
     struct process_tree tree;
     struct ram_meter meter;
@@ -226,27 +222,14 @@ static void check_growth(const int *inodes, uint64_t truth, uint64_t certain)
     fake_procfs_finish(&fake);
 }
 
-static void a_file_that_processes_map_since_they_were_read_counts_once(void **state)
+TEST(a_file_that_processes_map_since_they_were_read_counts_once)
 {
-    (void)state;
     check_growth((const int[]){77, 77}, (400 + 400 + 8192) * 1024, (400 + 8192) * 1024);
 }
 
-static void what_processes_map_of_files_of_their_own_since_they_were_read_adds_up(void **state)
+TEST(what_processes_map_of_files_of_their_own_since_they_were_read_adds_up)
 {
-    (void)state;
     check_growth((const int[]){77, 78}, (400 + 400 + 2 * 8192) * 1024, (400 + 8192) * 1024);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_unreadable_processes_may_share_counts_once),
-        cmocka_unit_test(maps_are_read_for_totals_alone_once_there_are_several),
-        cmocka_unit_test(a_lower_bound_of_different_scans_is_not_above_the_truth),
-        cmocka_unit_test(a_page_that_is_mapped_during_the_scan_is_not_in_the_lower_bound_twice),
-        cmocka_unit_test(a_file_that_processes_map_since_they_were_read_counts_once),
-        cmocka_unit_test(what_processes_map_of_files_of_their_own_since_they_were_read_adds_up),
-    };
-    return cmocka_run_group_tests_name("machine/process/ram_meter_bounds", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

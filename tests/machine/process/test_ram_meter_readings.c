@@ -3,9 +3,8 @@
 #include "machine/process/bytes.h"
 #include "machine/process/ram_stage.h"
 
-static void a_process_that_did_not_run_is_read_once(void **state)
+TEST(a_process_that_did_not_run_is_read_once)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, "alloc 20 child [ ready await 3 ] child [ ready await 3 ] ready await 3", 3);
     for (int i = 0; i < 10; i++)
@@ -26,9 +25,8 @@ static void measure_adaptive(struct stage *stage, int64_t later_ns, bool has_run
     assert_int_equal(ram_meter_measure(&stage->adaptive, &stage->tree, stage->now_ns), GPUT_OK);
 }
 
-static void exact_readings_are_bounded_by_their_cost(void **state)
+TEST(exact_readings_are_bounded_by_their_cost)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, "alloc 100 ready await 3", 1);
     measure(&stage);
@@ -49,9 +47,8 @@ static void exact_readings_are_bounded_by_their_cost(void **state)
     tear_down(&stage);
 }
 
-static void a_sleeping_process_is_read_without_a_pause(void **state)
+TEST(a_sleeping_process_is_read_without_a_pause)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, "alloc 100 ready await 3", 1);
     measure(&stage);
@@ -65,9 +62,8 @@ static void a_sleeping_process_is_read_without_a_pause(void **state)
     tear_down(&stage);
 }
 
-static void a_process_that_copied_much_is_read_without_a_pause(void **state)
+TEST(a_process_that_copied_much_is_read_without_a_pause)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, "alloc 60 child [ ready await 3 touch ready await 4 ] ready await 4", 2);
     measure(&stage);
@@ -80,9 +76,8 @@ static void a_process_that_copied_much_is_read_without_a_pause(void **state)
     tear_down(&stage);
 }
 
-static void delayed_readings_are_reported(void **state)
+TEST(delayed_readings_are_reported)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, "alloc 60 child [ ready await 3 again 20 ready await 4 ] ready await 4", 2);
     measure(&stage);
@@ -106,9 +101,8 @@ static void delayed_readings_are_reported(void **state)
 }
 
 /* The control group has each page once, whatever was read when. */
-static void while_readings_are_delayed_a_control_group_has_the_anonymous_memory(void **state)
+TEST(while_readings_are_delayed_a_control_group_has_the_anonymous_memory)
 {
-    (void)state;
     struct stage stage;
     if (cgroup_lag_bytes() > 3 * MB)
         SKIP("the statistics of control groups lag too much here");
@@ -131,9 +125,8 @@ static void while_readings_are_delayed_a_control_group_has_the_anonymous_memory(
     tear_down(&stage);
 }
 
-static void a_delayed_reading_of_a_fork_is_reported(void **state)
+TEST(a_delayed_reading_of_a_fork_is_reported)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage, "alloc 30 ready await 3 child [ alloc 20 ready await 4 ] await 4", 1);
     measure(&stage);
@@ -150,9 +143,8 @@ static void a_delayed_reading_of_a_fork_is_reported(void **state)
 }
 
 /* Between two samples nothing is read exactly: what is certainly there counts anyway. */
-static void growth_of_a_fork_counts_before_its_first_exact_reading(void **state)
+TEST(growth_of_a_fork_counts_before_its_first_exact_reading)
 {
-    (void)state;
     struct stage stage;
     set_up(&stage,
         "alloc 20 ready await 3 child [ alloc 40 ready await 4 ] child [ alloc 60 ready await 4 ] "
@@ -176,17 +168,4 @@ static void growth_of_a_fork_counts_before_its_first_exact_reading(void **state)
     tear_down(&stage);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_process_that_did_not_run_is_read_once),
-        cmocka_unit_test(exact_readings_are_bounded_by_their_cost),
-        cmocka_unit_test(a_sleeping_process_is_read_without_a_pause),
-        cmocka_unit_test(a_process_that_copied_much_is_read_without_a_pause),
-        cmocka_unit_test(delayed_readings_are_reported),
-        cmocka_unit_test(while_readings_are_delayed_a_control_group_has_the_anonymous_memory),
-        cmocka_unit_test(a_delayed_reading_of_a_fork_is_reported),
-        cmocka_unit_test(growth_of_a_fork_counts_before_its_first_exact_reading),
-    };
-    return cmocka_run_group_tests_name("machine/process/ram_meter_readings", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

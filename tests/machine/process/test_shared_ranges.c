@@ -4,17 +4,15 @@
 #define MB UINT64_C(1000000)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static void without_ranges_there_are_no_bytes(void **state)
+TEST(without_ranges_there_are_no_bytes)
 {
-    (void)state;
     struct shared_totals totals = shared_ranges_total(NULL, 0);
     assert_int_equal(totals.combined_bytes, 0);
     assert_int_equal(totals.descendants_bytes, 0);
 }
 
-static void one_segment_mapped_by_all_counts_once(void **state)
+TEST(one_segment_mapped_by_all_counts_once)
 {
-    (void)state;
     struct shared_range ranges[4];
     for (uint32_t i = 0; i < 4; i++)
         ranges[i] = (struct shared_range){.device = 1,
@@ -28,9 +26,8 @@ static void one_segment_mapped_by_all_counts_once(void **state)
     assert_int_equal(totals.descendants_bytes, 200 * MB);
 }
 
-static void parts_that_do_not_overlap_add_up(void **state)
+TEST(parts_that_do_not_overlap_add_up)
 {
-    (void)state;
     struct shared_range ranges[] = {
         {.inode = 7, .start = 0, .end = 100 * MB, .private_bytes = 100 * MB, .pss_bytes = 100 * MB},
         {.inode = 7,
@@ -45,9 +42,8 @@ static void parts_that_do_not_overlap_add_up(void **state)
     assert_int_equal(totals.descendants_bytes, 60 * MB);
 }
 
-static void the_same_offsets_of_other_objects_are_other_memory(void **state)
+TEST(the_same_offsets_of_other_objects_are_other_memory)
 {
-    (void)state;
     struct shared_range ranges[] = {
         {.device = 1, .inode = 7, .end = MB, .shared_bytes = MB, .pss_bytes = MB / 2, .owner = 1},
         {.device = 2, .inode = 7, .end = MB, .shared_bytes = MB, .pss_bytes = MB / 2, .owner = 2},
@@ -58,9 +54,8 @@ static void the_same_offsets_of_other_objects_are_other_memory(void **state)
 }
 
 /* Each had a third of the file alone when it was read, and has mapped the rest since. */
-static void what_came_since_the_readings_counts_up_to_the_length_of_the_object(void **state)
+TEST(what_came_since_the_readings_counts_up_to_the_length_of_the_object)
 {
-    (void)state;
     struct shared_range ranges[3];
     for (uint32_t i = 0; i < 3; i++)
         ranges[i] = (struct shared_range){.inode = 7,
@@ -79,9 +74,8 @@ static void what_came_since_the_readings_counts_up_to_the_length_of_the_object(v
 }
 
 /* A library that untracked processes map, too: what the tracked ones have of it counts in full. */
-static void untracked_sharers_do_not_reduce_the_total(void **state)
+TEST(untracked_sharers_do_not_reduce_the_total)
 {
-    (void)state;
     struct shared_range ranges[] = {
         {.inode = 7, .end = 2 * MB, .shared_bytes = 2 * MB, .pss_bytes = MB / 50},
         {.inode = 7, .end = 2 * MB, .shared_bytes = 2 * MB, .pss_bytes = MB / 50, .owner = 1},
@@ -91,9 +85,8 @@ static void untracked_sharers_do_not_reduce_the_total(void **state)
     assert_int_equal(totals.descendants_bytes, 2 * MB);
 }
 
-static void what_main_alone_has_is_not_the_descendants(void **state)
+TEST(what_main_alone_has_is_not_the_descendants)
 {
-    (void)state;
     struct shared_range ranges[] = {
         /* 30 MB that only main touched, 70 MB that both did. */
         {.inode = 7,
@@ -110,9 +103,8 @@ static void what_main_alone_has_is_not_the_descendants(void **state)
 
 /* Three processes, each pair sharing a different third: the proportional shares add up to all of
  * it, the most of one does not. */
-static void pairs_that_share_different_pages_add_up_by_pss(void **state)
+TEST(pairs_that_share_different_pages_add_up_by_pss)
 {
-    (void)state;
     struct shared_range ranges[3];
     for (uint32_t i = 0; i < 3; i++)
         ranges[i] = (struct shared_range){
@@ -123,9 +115,8 @@ static void pairs_that_share_different_pages_add_up_by_pss(void **state)
 }
 
 /* A program maps its file in parts: text, data, … of one owner, in any order. */
-static void parts_of_one_owner_add_up(void **state)
+TEST(parts_of_one_owner_add_up)
 {
-    (void)state;
     struct shared_range ranges[] = {
         {.inode = 7,
             .start = 5 * MB,
@@ -151,9 +142,8 @@ static void parts_of_one_owner_add_up(void **state)
     assert_int_equal(totals.descendants_bytes, 9 * MB);
 }
 
-static void main_alone_leaves_the_descendants_nothing(void **state)
+TEST(main_alone_leaves_the_descendants_nothing)
 {
-    (void)state;
     struct shared_range ranges[] = {
         {.inode = 7, .end = MB, .shared_bytes = MB, .pss_bytes = MB / 3},
         {.inode = 9, .end = MB, .private_bytes = MB, .pss_bytes = MB},
@@ -164,9 +154,8 @@ static void main_alone_leaves_the_descendants_nothing(void **state)
 }
 
 /* Read while it was alone; others were read after they started: its "private" is outdated. */
-static void readings_of_different_moments_are_bounded_by_the_object(void **state)
+TEST(readings_of_different_moments_are_bounded_by_the_object)
 {
-    (void)state;
     struct shared_range ranges[] = {
         {.inode = 7, .end = 10 * MB, .private_bytes = 10 * MB, .pss_bytes = 10 * MB},
         {.inode = 7, .end = 10 * MB, .shared_bytes = 10 * MB, .pss_bytes = 5 * MB, .owner = 1},
@@ -178,9 +167,8 @@ static void readings_of_different_moments_are_bounded_by_the_object(void **state
 }
 
 /* Too little for a new reading: the old one stays. */
-static void earlier_private_bytes_are_subtracted_from_the_lower_bound(void **state)
+TEST(earlier_private_bytes_are_subtracted_from_the_lower_bound)
 {
-    (void)state;
     struct shared_range ranges[] = {
         {.inode = 7, .end = 40 * MB, .shared_bytes = 10 * MB, .pss_bytes = 5 * MB, .read_ns = 2},
         {.inode = 7,
@@ -193,9 +181,8 @@ static void earlier_private_bytes_are_subtracted_from_the_lower_bound(void **sta
     assert_int_equal(shared_ranges_total(ranges, COUNT(ranges)).at_least_bytes, 10 * MB);
 }
 
-static void shares_of_different_moments_do_not_add_up_in_the_lower_bound(void **state)
+TEST(shares_of_different_moments_do_not_add_up_in_the_lower_bound)
 {
-    (void)state;
     struct shared_range ranges[3];
     for (uint32_t i = 0; i < 3; i++)
         ranges[i] = (struct shared_range){.inode = 7,
@@ -207,9 +194,8 @@ static void shares_of_different_moments_do_not_add_up_in_the_lower_bound(void **
     assert_int_equal(shared_ranges_total(ranges, 3).at_least_bytes, 6 * MB);
 }
 
-static void readings_of_one_moment_are_a_lower_bound(void **state)
+TEST(readings_of_one_moment_are_a_lower_bound)
 {
-    (void)state;
     struct shared_range ranges[5];
     for (uint32_t i = 0; i < 3; i++)
         ranges[i] = (struct shared_range){.inode = 7,
@@ -233,10 +219,8 @@ static void readings_of_one_moment_are_a_lower_bound(void **state)
 }
 
 /* The first one had 90 MB alone. Then another came, which shares 60 MB with somebody. */
-static void what_a_stale_reading_calls_private_does_not_count_next_to_what_others_share(
-    void **state)
+TEST(what_a_stale_reading_calls_private_does_not_count_next_to_what_others_share)
 {
-    (void)state;
     struct shared_range ranges[] = {
         {.inode = 7, .end = 200 * MB, .private_bytes = 90 * MB, .pss_bytes = 90 * MB, .read_ns = 4},
         {.inode = 7,
@@ -251,25 +235,4 @@ static void what_a_stale_reading_calls_private_does_not_count_next_to_what_other
     assert_int_equal(shared_ranges_total(ranges, 2).combined_bytes, 90 * MB);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_ranges_there_are_no_bytes),
-        cmocka_unit_test(one_segment_mapped_by_all_counts_once),
-        cmocka_unit_test(parts_that_do_not_overlap_add_up),
-        cmocka_unit_test(what_came_since_the_readings_counts_up_to_the_length_of_the_object),
-        cmocka_unit_test(the_same_offsets_of_other_objects_are_other_memory),
-        cmocka_unit_test(untracked_sharers_do_not_reduce_the_total),
-        cmocka_unit_test(what_main_alone_has_is_not_the_descendants),
-        cmocka_unit_test(pairs_that_share_different_pages_add_up_by_pss),
-        cmocka_unit_test(parts_of_one_owner_add_up),
-        cmocka_unit_test(readings_of_different_moments_are_bounded_by_the_object),
-        cmocka_unit_test(main_alone_leaves_the_descendants_nothing),
-        cmocka_unit_test(earlier_private_bytes_are_subtracted_from_the_lower_bound),
-        cmocka_unit_test(shares_of_different_moments_do_not_add_up_in_the_lower_bound),
-        cmocka_unit_test(readings_of_one_moment_are_a_lower_bound),
-        cmocka_unit_test(
-            what_a_stale_reading_calls_private_does_not_count_next_to_what_others_share),
-    };
-    return cmocka_run_group_tests_name("machine/process/shared_ranges", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

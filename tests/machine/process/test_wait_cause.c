@@ -12,9 +12,8 @@ static enum wall_cause cause_of_call(const char *channel, long number)
     return wait_cause_of_call(channel, call);
 }
 
-static void the_function_says_what_it_sleeps_for(void **state)
+TEST(the_function_says_what_it_sleeps_for)
 {
-    (void)state;
     assert_int_equal(wait_cause_of_channel("futex_do_wait"), WALL_LOCK);
     assert_int_equal(wait_cause_of_channel("futex_wait_queue_me"), WALL_LOCK);
     assert_int_equal(wait_cause_of_channel("hrtimer_nanosleep"), WALL_TIMER);
@@ -29,16 +28,14 @@ static void the_function_says_what_it_sleeps_for(void **state)
     assert_int_equal(wait_cause_of_channel("nv_wait_for_event"), WALL_GPU);
 }
 
-static void one_that_runs_has_no_function(void **state)
+TEST(one_that_runs_has_no_function)
 {
-    (void)state;
     assert_int_equal(wait_cause_of_channel("0"), WALL_COMPUTING);
     assert_int_equal(wait_cause_of_channel(""), WALL_COMPUTING);
 }
 
-static void a_function_that_says_nothing_leaves_it_to_the_call(void **state)
+TEST(a_function_that_says_nothing_leaves_it_to_the_call)
 {
-    (void)state;
     assert_int_equal(wait_cause_of_channel("worker_thread"), WALL_CAUSE_COUNT);
     assert_int_equal(cause_of_call("worker_thread", SYS_futex), WALL_LOCK);
     assert_int_equal(cause_of_call("worker_thread", SYS_wait4), WALL_CHILD);
@@ -49,32 +46,20 @@ static void a_function_that_says_nothing_leaves_it_to_the_call(void **state)
 }
 
 /* A page is read for a read(), or for a page fault: then there is no call. */
-static void a_page_is_of_storage_or_of_a_fault(void **state)
+TEST(a_page_is_of_storage_or_of_a_fault)
 {
-    (void)state;
     assert_int_equal(wait_cause_of_channel("folio_wait_bit_common"), WALL_CAUSE_COUNT);
     assert_int_equal(cause_of_call("folio_wait_bit_common", SYS_read), WALL_STORAGE);
     assert_int_equal(wait_cause_of_call("folio_wait_bit_common", "-1 0x7ffd 0x7f1\n"), WALL_PAGING);
     assert_int_equal(wait_cause_of_call("folio_wait_bit_common", "running\n"), WALL_CAUSE_COUNT);
 }
 
-static void a_state_alone_says_little(void **state)
+TEST(a_state_alone_says_little)
 {
-    (void)state;
     assert_int_equal(wait_cause_of_state('R'), WALL_COMPUTING);
     assert_int_equal(wait_cause_of_state('D'), WALL_STORAGE);
     assert_int_equal(wait_cause_of_state('T'), WALL_STOPPED);
     assert_int_equal(wait_cause_of_state('S'), WALL_OTHER);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_function_says_what_it_sleeps_for),
-        cmocka_unit_test(one_that_runs_has_no_function),
-        cmocka_unit_test(a_function_that_says_nothing_leaves_it_to_the_call),
-        cmocka_unit_test(a_page_is_of_storage_or_of_a_fault),
-        cmocka_unit_test(a_state_alone_says_little),
-    };
-    return cmocka_run_group_tests_name("machine/process/wait_cause", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

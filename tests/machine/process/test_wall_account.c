@@ -10,9 +10,8 @@ static int64_t sum_of(const struct wall_account *account)
     return sum;
 }
 
-static void the_rest_is_divided_as_samples_say(void **state)
+TEST(the_rest_is_divided_as_samples_say)
 {
-    (void)state;
     const struct wall_samples samples = {
         .ns = {[WALL_COMPUTING] = 500, [WALL_PIPE] = 30, [WALL_TIMER] = 10}, .count = 9};
     struct wall_account account = wall_account_of(1000, 200, 400, &samples);
@@ -25,9 +24,8 @@ static void the_rest_is_divided_as_samples_say(void **state)
     assert_int_equal(account.samples, 9);
 }
 
-static void without_a_sample_the_rest_is_not_known(void **state)
+TEST(without_a_sample_the_rest_is_not_known)
 {
-    (void)state;
     const struct wall_samples samples = {.ns = {[WALL_COMPUTING] = 500}, .count = 3};
     struct wall_account account = wall_account_of(1000, 200, 400, &samples);
     assert_int_equal(account.ns[WALL_UNKNOWN], 400);
@@ -35,9 +33,8 @@ static void without_a_sample_the_rest_is_not_known(void **state)
 }
 
 /* Of some it is known whether they were read for a call or for a page fault. */
-static void pages_are_divided_as_the_known_ones(void **state)
+TEST(pages_are_divided_as_the_known_ones)
 {
-    (void)state;
     const struct wall_samples samples = {
         .ns = {[WALL_PAGING] = 30, [WALL_STORAGE] = 10}, .pages_ns = 40, .count = 8};
     struct wall_account account = wall_account_of(1000, 200, 0, &samples);
@@ -49,18 +46,16 @@ static void pages_are_divided_as_the_known_ones(void **state)
 }
 
 /* A thread that began before it was first seen has run and waited for longer. */
-static void what_was_counted_is_never_more_than_the_whole(void **state)
+TEST(what_was_counted_is_never_more_than_the_whole)
 {
-    (void)state;
     const struct wall_samples none = {0};
     struct wall_account account = wall_account_of(500, 400, 300, &none);
     assert_int_equal(account.wall_ns, 700);
     assert_int_equal(sum_of(&account), 700);
 }
 
-static void a_child_explains_waiting_for_it(void **state)
+TEST(a_child_explains_waiting_for_it)
 {
-    (void)state;
     struct wall_account account = {
         .wall_ns = 1000, .ns = {[WALL_COMPUTING] = 200, [WALL_CHILD] = 800}, .samples = 4};
     const struct wall_account children = {
@@ -73,18 +68,16 @@ static void a_child_explains_waiting_for_it(void **state)
     assert_int_equal(sum_of(&account), 1000);
 }
 
-static void without_children_waiting_for_them_stays(void **state)
+TEST(without_children_waiting_for_them_stays)
 {
-    (void)state;
     struct wall_account account = {.wall_ns = 1000, .ns = {[WALL_CHILD] = 1000}};
     const struct wall_account none = {0};
     wall_account_explain_child(&account, &none);
     assert_int_equal(account.ns[WALL_CHILD], 1000);
 }
 
-static void a_quota_is_within_waiting_for_a_cpu(void **state)
+TEST(a_quota_is_within_waiting_for_a_cpu)
 {
-    (void)state;
     struct wall_account account = {.wall_ns = 1000, .ns = {[WALL_CPU] = 1000}};
     wall_account_split_quota(&account, 0.75);
     assert_int_equal(account.ns[WALL_QUOTA], 750);
@@ -93,9 +86,8 @@ static void a_quota_is_within_waiting_for_a_cpu(void **state)
     assert_int_equal(account.ns[WALL_QUOTA], 1000);
 }
 
-static void accounts_add_up(void **state)
+TEST(accounts_add_up)
 {
-    (void)state;
     struct wall_account sum = {0};
     const struct wall_account one = {
         .wall_ns = 10, .ns = {[WALL_LOCK] = 7, [WALL_POLL] = 3}, .samples = 2};
@@ -113,17 +105,4 @@ static void accounts_add_up(void **state)
     assert_int_equal(sum.samples, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_rest_is_divided_as_samples_say),
-        cmocka_unit_test(pages_are_divided_as_the_known_ones),
-        cmocka_unit_test(without_a_sample_the_rest_is_not_known),
-        cmocka_unit_test(what_was_counted_is_never_more_than_the_whole),
-        cmocka_unit_test(a_child_explains_waiting_for_it),
-        cmocka_unit_test(without_children_waiting_for_them_stays),
-        cmocka_unit_test(a_quota_is_within_waiting_for_a_cpu),
-        cmocka_unit_test(accounts_add_up),
-    };
-    return cmocka_run_group_tests_name("machine/process/wall_account", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -29,9 +29,8 @@ static const char *path_of(const char *const *environment, const char *name)
     return kept;
 }
 
-static void says_where_a_process_is_in_its_job(void **state)
+TEST(says_where_a_process_is_in_its_job)
 {
-    (void)state;
     struct gput_rank *rank;
     char host[256] = "";
     gethostname(host, sizeof host - 1);
@@ -47,9 +46,8 @@ static void says_where_a_process_is_in_its_job(void **state)
     gput_rank_destroy(NULL);
 }
 
-static void puts_the_rank_before_the_extension_where_there_are_several(void **state)
+TEST(puts_the_rank_before_the_extension_where_there_are_several)
 {
-    (void)state;
     assert_string_equal(path_of(of_rank_3, "samples.csv"), "samples.r3.csv");
     assert_string_equal(path_of(of_rank_3, "a.b/samples"), "a.b/samples.r3");
     assert_string_equal(path_of(of_rank_3, "a.b/.hidden"), "a.b/.hidden.r3");
@@ -61,9 +59,8 @@ static void puts_the_rank_before_the_extension_where_there_are_several(void **st
     assert_string_equal(path_of(of_one, "samples.csv"), "samples.csv");
 }
 
-static void puts_elements_of_arrays_before_the_rank(void **state)
+TEST(puts_elements_of_arrays_before_the_rank)
 {
-    (void)state;
     static const char *const of_element[] = {
         "SLURM_ARRAY_JOB_ID=47", "SLURM_ARRAY_TASK_ID=3", "SLURM_JOB_ID=50", NULL};
     static const char *const of_parallel[] = {"PARALLEL_SEQ=5", "SLURM_JOB_ID=50", NULL};
@@ -99,16 +96,14 @@ static void puts_elements_of_arrays_before_the_rank(void **state)
     gput_rank_destroy(rank);
 }
 
-static void leaves_streams_and_devices_alone(void **state)
+TEST(leaves_streams_and_devices_alone)
 {
-    (void)state;
     assert_string_equal(path_of(of_rank_3, "-"), "-");
     assert_string_equal(path_of(of_rank_3, "/dev/stdout"), "/dev/stdout");
 }
 
-static void fills_in_placeholders(void **state)
+TEST(fills_in_placeholders)
 {
-    (void)state;
     char expected[64];
     assert_string_equal(path_of(of_rank_3, "s-%r-%l-%j.csv"), "s-3-1-prterun-a_b@1.csv");
     assert_string_equal(path_of(without_launcher, "s-%r-%l-%j.csv"), "s-0-0-none.csv");
@@ -139,9 +134,8 @@ static pid_t start(const char *const *environment)
     return pid;
 }
 
-static void another_process_has_its_own(void **state)
+TEST(another_process_has_its_own)
 {
-    (void)state;
     static const char *const environment[] = {"RANK=5", "WORLD_SIZE=6", "LOCAL_RANK=1",
         "LOCAL_WORLD_SIZE=2", "TORCHELASTIC_RUN_ID=run", NULL};
     static const char *const nothing[] = {NULL};
@@ -171,9 +165,8 @@ static void another_process_has_its_own(void **state)
     waitpid(pid, NULL, 0);
 }
 
-static void refuses_what_names_no_file(void **state)
+TEST(refuses_what_names_no_file)
 {
-    (void)state;
     static const char *const wrong[] = {"", "%q", "%q{", "%q{}", "%qUSER", "%q{USER"};
     struct gput_rank *rank;
     struct gput_error error;
@@ -184,9 +177,8 @@ static void refuses_what_names_no_file(void **state)
     gput_rank_destroy(rank);
 }
 
-static void finds_names_that_are_free(void **state)
+TEST(finds_names_that_are_free)
 {
-    (void)state;
     char folder[] = "/tmp/gput-test-rank-XXXXXX", taken[64], name[64], expected[64];
     char *path;
     assert_non_null(mkdtemp(folder));
@@ -213,17 +205,4 @@ static void finds_names_that_are_free(void **state)
     rmdir(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_where_a_process_is_in_its_job),
-        cmocka_unit_test(puts_the_rank_before_the_extension_where_there_are_several),
-        cmocka_unit_test(puts_elements_of_arrays_before_the_rank),
-        cmocka_unit_test(leaves_streams_and_devices_alone),
-        cmocka_unit_test(fills_in_placeholders),
-        cmocka_unit_test(another_process_has_its_own),
-        cmocka_unit_test(refuses_what_names_no_file),
-        cmocka_unit_test(finds_names_that_are_free),
-    };
-    return cmocka_run_group_tests_name("machine/rank/rank", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

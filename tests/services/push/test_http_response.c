@@ -14,9 +14,8 @@ static struct http_answer parse(const char *text)
     return answer;
 }
 
-static void reads_status_and_fields(void **state)
+TEST(reads_status_and_fields)
 {
-    (void)state;
     struct http_answer answer = parse("HTTP/1.1 503 Service Unavailable\r\ncontent-length:  12 \r\n"
                                       "retry-after: 7\r\nX: y\r\n\r\nbody");
     assert_int_equal(answer.status, 503);
@@ -33,9 +32,8 @@ static void reads_status_and_fields(void **state)
     assert_true(parse("HTTP/1.1 429 x\r\nRetry-After: later\r\n\r\n").retry_after == -1);
 }
 
-static void dates_are_read_in_any_locale(void **state)
+TEST(dates_are_read_in_any_locale)
 {
-    (void)state;
     if (!setlocale(LC_TIME, "de_DE.UTF-8") && !setlocale(LC_TIME, "fr_FR.UTF-8"))
         SKIP("no locale with names of its own is installed");
     assert_true(
@@ -44,9 +42,8 @@ static void dates_are_read_in_any_locale(void **state)
     setlocale(LC_TIME, "C");
 }
 
-static void what_announces_an_answer_is_left_out(void **state)
+TEST(what_announces_an_answer_is_left_out)
 {
-    (void)state;
     const char *text = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: "
                        "x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab";
     struct http_answer answer = parse(text);
@@ -57,9 +54,8 @@ static void what_announces_an_answer_is_left_out(void **state)
     assert_false(http_answer_parse(text, strlen(text) - 4, 0, &answer));
 }
 
-static void what_is_no_http_has_no_status(void **state)
+TEST(what_is_no_http_has_no_status)
 {
-    (void)state;
     assert_int_equal(parse("SSH-2.0-x\r\n").status, 0);
     assert_int_equal(parse("HTTP/1.1 99 x\r\n\r\n").status, 0);
     assert_int_equal(parse("HTTP/2.0 200 x\r\n\r\n").status, 0);
@@ -74,9 +70,8 @@ static bool is_complete(const char *text)
     return http_answer_is_complete(&answer, text, strlen(text));
 }
 
-static void knows_where_a_body_ends(void **state)
+TEST(knows_where_a_body_ends)
 {
-    (void)state;
     assert_true(is_complete("HTTP/1.1 204 x\r\n\r\n"));
     assert_true(is_complete("HTTP/1.1 200 x\r\nContent-Length: 2\r\n\r\nab"));
     assert_false(is_complete("HTTP/1.1 200 x\r\nContent-Length: 3\r\n\r\nab"));
@@ -88,9 +83,8 @@ static void knows_where_a_body_ends(void **state)
     assert_true(is_complete(CHUNKED "2\r\nab\r\n0\r\n"));
 }
 
-static void chunks_are_joined(void **state)
+TEST(chunks_are_joined)
 {
-    (void)state;
     char whole[] = "2;x=y\r\nab\r\nA\r\n0123456789\r\n0\r\n\r\n", cut[] = "5\r\nab";
     size_t length = http_answer_join_chunks(whole, strlen(whole));
     assert_int_equal(length, 12);
@@ -99,15 +93,4 @@ static void chunks_are_joined(void **state)
     assert_memory_equal(cut, "ab", 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_status_and_fields),
-        cmocka_unit_test(dates_are_read_in_any_locale),
-        cmocka_unit_test(what_announces_an_answer_is_left_out),
-        cmocka_unit_test(what_is_no_http_has_no_status),
-        cmocka_unit_test(knows_where_a_body_ends),
-        cmocka_unit_test(chunks_are_joined),
-    };
-    return cmocka_run_group_tests_name("services/push/http_response", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -11,9 +11,8 @@ static struct protobuf_field next(const struct str *message, size_t *at)
     return field;
 }
 
-static void what_is_written_is_read_back(void **state)
+TEST(what_is_written_is_read_back)
 {
-    (void)state;
     struct str message = {0};
     size_t at = 0;
     protobuf_add_uint(&message, 1, 300);
@@ -34,9 +33,8 @@ static void what_is_written_is_read_back(void **state)
     str_finish(&message);
 }
 
-static void messages_of_any_length_are_nested(void **state)
+TEST(messages_of_any_length_are_nested)
 {
-    (void)state;
     struct str message = {0}, long_text = {0};
     size_t at = 0, inner_at = 0;
     str_append_repeated(&long_text, 'x', 20000);
@@ -53,9 +51,8 @@ static void messages_of_any_length_are_nested(void **state)
     str_finish(&long_text);
 }
 
-static void texts_become_utf8(void **state)
+TEST(texts_become_utf8)
 {
-    (void)state;
     struct str message = {0};
     size_t at = 0;
     protobuf_add_text(&message, 1, "a\xff");
@@ -65,9 +62,8 @@ static void texts_become_utf8(void **state)
     str_finish(&message);
 }
 
-static void damage_ends_the_reading(void **state)
+TEST(damage_ends_the_reading)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t length;
@@ -85,13 +81,4 @@ static void damage_ends_the_reading(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read_back),
-        cmocka_unit_test(messages_of_any_length_are_nested),
-        cmocka_unit_test(texts_become_utf8),
-        cmocka_unit_test(damage_ends_the_reading),
-    };
-    return cmocka_run_group_tests_name("services/push/protobuf", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -41,9 +41,8 @@ static void add(struct push *push, int count)
     results_finish(&results);
 }
 
-static void a_full_queue_loses_the_oldest_and_counts_them(void **state)
+TEST(a_full_queue_loses_the_oldest_and_counts_them)
 {
-    (void)state;
     struct push *push = make_push();
     add(push, PUSH_MAX_WAITING + 88);
     assert_int_equal(push->n_waiting, PUSH_MAX_WAITING);
@@ -53,9 +52,8 @@ static void a_full_queue_loses_the_oldest_and_counts_them(void **state)
     push_destroy(push);
 }
 
-static void samples_wait_for_a_receiver_until_the_end(void **state)
+TEST(samples_wait_for_a_receiver_until_the_end)
 {
-    (void)state;
     char text[512];
     struct push *push = make_push();
     add(push, 3);
@@ -74,9 +72,8 @@ static void samples_wait_for_a_receiver_until_the_end(void **state)
     push_destroy(push);
 }
 
-static void what_does_not_change_can_be_left_out(void **state)
+TEST(what_does_not_change_can_be_left_out)
 {
-    (void)state;
     struct push *push = make_push();
     push->without_constants = true;
     add(push, 1);
@@ -89,9 +86,8 @@ static void what_does_not_change_can_be_left_out(void **state)
 }
 
 /* A short command must not wait long for a receiver that hangs. */
-static void a_receiver_has_a_small_share_of_the_time_at_the_end(void **state)
+TEST(a_receiver_has_a_small_share_of_the_time_at_the_end)
 {
-    (void)state;
     struct push *push = make_push();
     int64_t begin_ns = push->created_ns = 7 * NS_PER_SECOND;
     push_end_soon(push, begin_ns + NS_PER_SECOND);
@@ -104,9 +100,8 @@ static void a_receiver_has_a_small_share_of_the_time_at_the_end(void **state)
 }
 
 /* By OTEL_EXPORTER_OTLP_TIMEOUT; a job of many commands must not wait for hours. */
-static void a_receiver_has_the_time_that_the_user_gives_it(void **state)
+TEST(a_receiver_has_the_time_that_the_user_gives_it)
 {
-    (void)state;
     struct push *push = make_push();
     int64_t begin_ns = push->created_ns = 7 * NS_PER_SECOND;
     push->settings.end_ns = 4 * NS_PER_SECOND;
@@ -119,9 +114,8 @@ static void a_receiver_has_the_time_that_the_user_gives_it(void **state)
 }
 
 /* A job of many commands must not wait for a receiver that hangs at the end of each. */
-static void a_receiver_that_had_its_time_gets_little_more_at_the_end(void **state)
+TEST(a_receiver_that_had_its_time_gets_little_more_at_the_end)
 {
-    (void)state;
     struct push *push = make_push();
     push->created_ns = -900 * NS_PER_SECOND;
     add(push, 1);
@@ -189,9 +183,8 @@ static double ask_after(const char *answer, unsigned failures)
 #define BUSY "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n"
 
 /* Counted from the request on, which takes time, too. */
-static void a_busy_receiver_is_asked_again_when_it_says(void **state)
+TEST(a_busy_receiver_is_asked_again_when_it_says)
 {
-    (void)state;
     double second = ask_after(BUSY "Retry-After: 1\r\n\r\n", 4);
     double minutes = ask_after(BUSY "Retry-After: 100\r\n\r\n", 0);
     double at_once = ask_after(BUSY "Retry-After: 0\r\n\r\n", 1);
@@ -202,16 +195,4 @@ static void a_busy_receiver_is_asked_again_when_it_says(void **state)
     assert_true(unsaid >= 25);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_queue_loses_the_oldest_and_counts_them),
-        cmocka_unit_test(samples_wait_for_a_receiver_until_the_end),
-        cmocka_unit_test(a_receiver_that_had_its_time_gets_little_more_at_the_end),
-        cmocka_unit_test(a_receiver_has_the_time_that_the_user_gives_it),
-        cmocka_unit_test(a_busy_receiver_is_asked_again_when_it_says),
-        cmocka_unit_test(what_does_not_change_can_be_left_out),
-        cmocka_unit_test(a_receiver_has_a_small_share_of_the_time_at_the_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

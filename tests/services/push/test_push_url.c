@@ -11,9 +11,8 @@ static struct push_url parse(const char *text)
     return url;
 }
 
-static void reads_every_form(void **state)
+TEST(reads_every_form)
 {
-    (void)state;
     struct push_url url = parse("http://host:4318/v1/metrics?x=1");
     assert_string_equal(url.host, "host");
     assert_string_equal(url.port, "4318");
@@ -26,9 +25,8 @@ static void reads_every_form(void **state)
     assert_string_equal(parse("http://h").port, "80");
 }
 
-static void passwords_are_kept_apart(void **state)
+TEST(passwords_are_kept_apart)
 {
-    (void)state;
     struct push_url url = parse("https://me:p@ss@host/x");
     assert_string_equal(url.user, "me:p@ss");
     assert_string_equal(url.text, "https://host/x");
@@ -38,9 +36,8 @@ static void passwords_are_kept_apart(void **state)
     assert_null(strstr(error.message, "secret"));
 }
 
-static void paths_are_appended(void **state)
+TEST(paths_are_appended)
 {
-    (void)state;
     struct push_url url = parse("http://host:1//");
     assert_int_equal(push_url_append(&url, "/v1", NULL), GPUT_OK);
     assert_string_equal(url.text, "http://host:1/v1");
@@ -49,9 +46,8 @@ static void paths_are_appended(void **state)
     assert_string_equal(url.text + url.path, "/v1");
 }
 
-static void others_are_refused(void **state)
+TEST(others_are_refused)
 {
-    (void)state;
     static const char *const wrong[] = {"", "host:1", "ftp://host", "http://", "http://:1",
         "http://[::1", "http://h:", "http://h:70000", "http://h:1x", "http://h/ x",
         "http://h/\r\nX: y", "http://h/#x", "http://h\"/"};
@@ -61,13 +57,4 @@ static void others_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_form),
-        cmocka_unit_test(passwords_are_kept_apart),
-        cmocka_unit_test(paths_are_appended),
-        cmocka_unit_test(others_are_refused),
-    };
-    return cmocka_run_group_tests_name("services/push/push_url", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -9,9 +9,8 @@ static bool is_served(const char *host, const char *names)
     return host_name_is_served(host, strlen(host), names);
 }
 
-static void addresses_and_localhost_are_served(void **state)
+TEST(addresses_and_localhost_are_served)
 {
-    (void)state;
     static const char *const hosts[] = {"127.0.0.1", "127.0.0.1:5001", "10.1.2.3:80", "[::1]",
         "[::1]:5001", "::1", "[fe80::1%25eth0]:5001", "localhost", "LocalHost:5001", "localhost.",
         ""};
@@ -20,9 +19,8 @@ static void addresses_and_localhost_are_served(void **state)
             fail_msg("%s", hosts[i]);
 }
 
-static void other_names_are_not(void **state)
+TEST(other_names_are_not)
 {
-    (void)state;
     static const char *const hosts[] = {"evil.example", "evil.example:5001",
         "localhost.evil.example", "evil-localhost", "127.0.0.1.evil.example", "127.0.0.1evil",
         "[evil.example]", "[::1", "1", "*", ",", "trainer,evil", ".", "0x7f.1.evil:80"};
@@ -31,9 +29,8 @@ static void other_names_are_not(void **state)
             fail_msg("%s", hosts[i]);
 }
 
-static void names_that_are_listed_are_served(void **state)
+TEST(names_that_are_listed_are_served)
 {
-    (void)state;
     assert_true(is_served("trainer:5001", "trainer,box.example.org"));
     assert_true(is_served("BOX.example.org", "trainer,box.example.org"));
     assert_true(is_served("box.example.org.:80", "trainer,box.example.org"));
@@ -42,12 +39,4 @@ static void names_that_are_listed_are_served(void **state)
     assert_true(is_served("anything", "trainer,*"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_and_localhost_are_served),
-        cmocka_unit_test(other_names_are_not),
-        cmocka_unit_test(names_that_are_listed_are_served),
-    };
-    return cmocka_run_group_tests_name("services/serve/host_name", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -20,9 +20,8 @@ static void assert_path(const char *text, const char *path)
     assert_memory_equal(request.path, path, strlen(path));
 }
 
-static void reads_get_and_head(void **state)
+TEST(reads_get_and_head)
 {
-    (void)state;
     struct http_request request;
     assert_int_equal(parse("GET /metrics HTTP/1.1\r\n" HOST "\r\n", &request), HTTP_OK);
     assert_false(request.is_head);
@@ -31,9 +30,8 @@ static void reads_get_and_head(void **state)
     assert_true(request.is_head);
 }
 
-static void reads_every_form_of_a_target(void **state)
+TEST(reads_every_form_of_a_target)
 {
-    (void)state;
     assert_path("GET /metrics?collect[]=x HTTP/1.1\r\n" HOST "\r\n", "/metrics");
     assert_path("GET http://here:5001/metrics?x HTTP/1.1\r\n" HOST "\r\n", "/metrics");
     assert_path("GET /a HTTP/1.0\r\n\r\n", "/a");
@@ -41,9 +39,8 @@ static void reads_every_form_of_a_target(void **state)
     assert_path("GET /a HTTP/1.9\r\nhost:x\r\nAccept:\r\n\r\nbody", "/a");
 }
 
-static void waits_for_the_end_of_the_head(void **state)
+TEST(waits_for_the_end_of_the_head)
 {
-    (void)state;
     static const char whole[] = "GET /metrics HTTP/1.1\r\n" HOST "Accept: */*\r\n\r\n";
     struct http_request request;
     for (size_t length = 0; length < sizeof whole - 1; length++)
@@ -51,9 +48,8 @@ static void waits_for_the_end_of_the_head(void **state)
     assert_int_equal(http_request_parse(whole, sizeof whole - 1, &request), HTTP_OK);
 }
 
-static void refuses_what_is_no_request(void **state)
+TEST(refuses_what_is_no_request)
 {
-    (void)state;
     static const struct {
         const char *text;
         int status;
@@ -84,9 +80,8 @@ static void refuses_what_is_no_request(void **state)
     }
 }
 
-static void a_null_byte_ends_nothing(void **state)
+TEST(a_null_byte_ends_nothing)
 {
-    (void)state;
     static const char text[] = "GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n";
     static const char method[] = "GE\0T / HTTP/1.0\r\n\r\n";
     struct http_request request;
@@ -103,9 +98,8 @@ static bool wants_openmetrics(const char *accept)
     return request.wants_openmetrics;
 }
 
-static void openmetrics_is_for_those_who_prefer_it(void **state)
+TEST(openmetrics_is_for_those_who_prefer_it)
 {
-    (void)state;
     /* Prometheus 2 and 3 */
     assert_true(wants_openmetrics(
         "Accept: application/openmetrics-text;version=1.0.0,application/openmetrics-text;"
@@ -125,15 +119,4 @@ static void openmetrics_is_for_those_who_prefer_it(void **state)
     assert_false(wants_openmetrics("X-Accept: application/openmetrics-text"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_get_and_head),
-        cmocka_unit_test(reads_every_form_of_a_target),
-        cmocka_unit_test(waits_for_the_end_of_the_head),
-        cmocka_unit_test(refuses_what_is_no_request),
-        cmocka_unit_test(a_null_byte_ends_nothing),
-        cmocka_unit_test(openmetrics_is_for_those_who_prefer_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

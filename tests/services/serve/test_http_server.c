@@ -91,18 +91,16 @@ static void assert_answers(const struct http_server *server)
                               "Connection: close\r\n\r\nhello\n");
 }
 
-static void answers(void **state)
+TEST(answers)
 {
-    (void)state;
     struct http_server *server = start("127.0.0.1:0");
     assert_answers(server);
     assert_answers(server);
     http_server_close(server);
 }
 
-static void a_head_has_no_body(void **state)
+TEST(a_head_has_no_body)
 {
-    (void)state;
     char text[1024];
     struct http_server *server = start("127.0.0.1:0");
     int fd = connect_to(server);
@@ -122,9 +120,8 @@ static void assert_refused(const struct http_server *server, const char *request
     assert_memory_equal(text, start, strlen(start));
 }
 
-static void refuses_in_words(void **state)
+TEST(refuses_in_words)
 {
-    (void)state;
     struct http_server *server = start("127.0.0.1:0");
     assert_refused(server, "PUT / HTTP/1.0\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\n");
     assert_refused(server, "nonsense\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n");
@@ -135,9 +132,8 @@ static void refuses_in_words(void **state)
     http_server_close(server);
 }
 
-static void a_request_may_come_in_pieces(void **state)
+TEST(a_request_may_come_in_pieces)
 {
-    (void)state;
     static const char request[] = "GET / HTTP/1.0\r\n\r\n";
     char text[1024];
     struct http_server *server = start("127.0.0.1:0");
@@ -151,9 +147,8 @@ static void a_request_may_come_in_pieces(void **state)
     http_server_close(server);
 }
 
-static void a_large_answer_arrives_whole(void **state)
+TEST(a_large_answer_arrives_whole)
 {
-    (void)state;
     char text[256];
     struct http_server *server = start("127.0.0.1:0");
     int slow = connect_to(server);
@@ -164,9 +159,8 @@ static void a_large_answer_arrives_whole(void **state)
     http_server_close(server);
 }
 
-static void silent_connections_are_closed_for_others(void **state)
+TEST(silent_connections_are_closed_for_others)
 {
-    (void)state;
     enum { SILENT = 100 };
     int silent[SILENT];
     struct http_server *server = start("127.0.0.1:0");
@@ -182,9 +176,8 @@ static void silent_connections_are_closed_for_others(void **state)
 }
 
 /* poll() refuses more entries than descriptors may be open. */
-static void serves_with_few_descriptors(void **state)
+TEST(serves_with_few_descriptors)
 {
-    (void)state;
     rlim_t before = descriptors_limit(32);
     struct http_server *server = start("127.0.0.1:0");
     assert_answers(server);
@@ -192,9 +185,8 @@ static void serves_with_few_descriptors(void **state)
     descriptors_limit(before);
 }
 
-static void serves_on_when_the_limit_of_descriptors_falls(void **state)
+TEST(serves_on_when_the_limit_of_descriptors_falls)
 {
-    (void)state;
     struct http_server *server = start("127.0.0.1:0");
     int asking = connect_to(server);
     char text[1024];
@@ -210,9 +202,8 @@ static void serves_on_when_the_limit_of_descriptors_falls(void **state)
     descriptors_limit(before);
 }
 
-static void connections_leave_descriptors_to_others(void **state)
+TEST(connections_leave_descriptors_to_others)
 {
-    (void)state;
     enum { FILES = 48, SILENT = 24 };
     int silent[SILENT];
     rlim_t before = descriptors_limit(FILES);
@@ -231,9 +222,8 @@ static void connections_leave_descriptors_to_others(void **state)
     descriptors_limit(before);
 }
 
-static void who_hangs_up_in_the_middle_costs_nothing(void **state)
+TEST(who_hangs_up_in_the_middle_costs_nothing)
 {
-    (void)state;
     struct http_server *server = start("127.0.0.1:0");
     for (int i = 0; i < 50; i++) {
         int fd = connect_to(server);
@@ -246,9 +236,8 @@ static void who_hangs_up_in_the_middle_costs_nothing(void **state)
     http_server_close(server);
 }
 
-static void closing_ends_the_socket_for_forks_too(void **state)
+TEST(closing_ends_the_socket_for_forks_too)
 {
-    (void)state;
     char address[LISTEN_ADDRESS_SIZE];
     struct http_server *server = start("127.0.0.1:0"), *again;
     snprintf(address, sizeof address, "%s", http_server_address(server));
@@ -272,9 +261,8 @@ static void closing_ends_the_socket_for_forks_too(void **state)
     close(left);
 }
 
-static void no_program_inherits_the_socket(void **state)
+TEST(no_program_inherits_the_socket)
 {
-    (void)state;
     int fd;
     char bound[LISTEN_ADDRESS_SIZE];
     assert_int_equal(listen_socket_open("0", &fd, bound, NULL), GPUT_OK);
@@ -282,9 +270,8 @@ static void no_program_inherits_the_socket(void **state)
     close(fd);
 }
 
-static void reads_addresses(void **state)
+TEST(reads_addresses)
 {
-    (void)state;
     int fd, again;
     char bound[LISTEN_ADDRESS_SIZE];
     struct gput_error error;
@@ -314,9 +301,8 @@ static void reads_addresses(void **state)
     assert_int_equal(fd, -1);
 }
 
-static void listens_over_ipv6(void **state)
+TEST(listens_over_ipv6)
 {
-    (void)state;
     int fd;
     char bound[LISTEN_ADDRESS_SIZE];
     struct gput_error error;
@@ -333,23 +319,4 @@ static void listens_over_ipv6(void **state)
     close(fd);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers),
-        cmocka_unit_test(a_head_has_no_body),
-        cmocka_unit_test(refuses_in_words),
-        cmocka_unit_test(a_request_may_come_in_pieces),
-        cmocka_unit_test(a_large_answer_arrives_whole),
-        cmocka_unit_test(silent_connections_are_closed_for_others),
-        cmocka_unit_test(serves_with_few_descriptors),
-        cmocka_unit_test(serves_on_when_the_limit_of_descriptors_falls),
-        cmocka_unit_test(connections_leave_descriptors_to_others),
-        cmocka_unit_test(who_hangs_up_in_the_middle_costs_nothing),
-        cmocka_unit_test(closing_ends_the_socket_for_forks_too),
-        cmocka_unit_test(no_program_inherits_the_socket),
-        cmocka_unit_test(reads_addresses),
-        cmocka_unit_test(listens_over_ipv6),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -46,9 +46,8 @@ static char *ask(const struct gput_perfetto *perfetto, const char *path, size_t 
     return answer;
 }
 
-static void the_file_is_given_to_the_page_once(void **state)
+TEST(the_file_is_given_to_the_page_once)
 {
-    (void)state;
     char path[] = "/tmp/gput-perfetto-XXXXXX";
     struct gput_perfetto *perfetto;
     size_t length;
@@ -72,9 +71,8 @@ static void the_file_is_given_to_the_page_once(void **state)
     unlink(path);
 }
 
-static void waiting_ends_when_it_is_asked_to(void **state)
+TEST(waiting_ends_when_it_is_asked_to)
 {
-    (void)state;
     char path[] = "/tmp/gput-perfetto-XXXXXX.gz";
     struct gput_perfetto *perfetto;
     struct gput_error error;
@@ -88,9 +86,8 @@ static void waiting_ends_when_it_is_asked_to(void **state)
     unlink(path);
 }
 
-static void a_file_that_is_not_there_is_refused(void **state)
+TEST(a_file_that_is_not_there_is_refused)
 {
-    (void)state;
     struct gput_perfetto *perfetto;
     struct gput_error error;
     assert_int_equal(gput_perfetto_create("/nonexistent/x", "127.0.0.1:0", &perfetto, &error),
@@ -99,12 +96,4 @@ static void a_file_that_is_not_there_is_refused(void **state)
     gput_perfetto_destroy(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_file_is_given_to_the_page_once),
-        cmocka_unit_test(waiting_ends_when_it_is_asked_to),
-        cmocka_unit_test(a_file_that_is_not_there_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

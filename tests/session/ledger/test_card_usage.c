@@ -30,9 +30,8 @@ static void add(struct card_usage *usage, enum card_figure a, double a_value, en
     add_reading(usage, &reading);
 }
 
-static void nothing_is_known_before_a_reading(void **state)
+TEST(nothing_is_known_before_a_reading)
 {
-    (void)state;
     static struct card_usage usage;
     char text[100];
     assert_true(isnan(card_usage_max(&usage, CARD_TEMPERATURE)));
@@ -43,9 +42,8 @@ static void nothing_is_known_before_a_reading(void **state)
     assert_string_equal(text, "");
 }
 
-static void counters_count_from_the_first_reading_and_over_a_reset(void **state)
+TEST(counters_count_from_the_first_reading_and_over_a_reset)
 {
-    (void)state;
     static struct card_usage usage;
     char text[200];
     add(&usage, CARD_POWER_CAP_SECONDS, 100, CARD_ECC_UNCORRECTED, 2);
@@ -62,9 +60,8 @@ static void counters_count_from_the_first_reading_and_over_a_reset(void **state)
         "loaded again");
 }
 
-static void bytes_of_pcie_begin_anew_without_a_reset_of_the_card(void **state)
+TEST(bytes_of_pcie_begin_anew_without_a_reset_of_the_card)
 {
-    (void)state;
     static struct card_usage usage;
     char text[200];
     add(&usage, CARD_PCIE_TRANSMITTED, 4e9, CARD_PCIE_RECEIVED, 1e9);
@@ -77,9 +74,8 @@ static void bytes_of_pcie_begin_anew_without_a_reset_of_the_card(void **state)
     assert_string_equal(text, "");
 }
 
-static void bytes_that_leap_further_than_a_link_can_carry_do_not_count(void **state)
+TEST(bytes_that_leap_further_than_a_link_can_carry_do_not_count)
 {
-    (void)state;
     static struct card_usage usage;
     add(&usage, CARD_NVLINK_TRANSMITTED, 1e9, CARD_NVLINK_RECEIVED, 1e9);
     add(&usage, CARD_NVLINK_TRANSMITTED, 1e18, CARD_NVLINK_RECEIVED, 5e11);
@@ -88,9 +84,8 @@ static void bytes_that_leap_further_than_a_link_can_carry_do_not_count(void **st
     assert_true(card_usage_counted(&usage, CARD_NVLINK_RECEIVED) == 4.99e11);
 }
 
-static void one_counter_that_begins_anew_is_no_reset_of_the_card(void **state)
+TEST(one_counter_that_begins_anew_is_no_reset_of_the_card)
 {
-    (void)state;
     static struct card_usage usage;
     char text[200];
     add(&usage, CARD_NVLINK_ERRORS, 7, CARD_ECC_CORRECTED, 2);
@@ -100,9 +95,8 @@ static void one_counter_that_begins_anew_is_no_reset_of_the_card(void **state)
     assert_false(card_usage_is_partial(&usage)); /* of slowed time */
 }
 
-static void errors_in_the_kernels_log_are_said_with_the_last_one(void **state)
+TEST(errors_in_the_kernels_log_are_said_with_the_last_one)
 {
-    (void)state;
     static struct card_usage usage;
     char text[200];
     add(&usage, CARD_XID_ERRORS, 0, CARD_TEMPERATURE, 50);
@@ -111,9 +105,8 @@ static void errors_in_the_kernels_log_are_said_with_the_last_one(void **state)
     assert_string_equal(text, "2 errors in the kernel's log (the last: Xid 79)");
 }
 
-static void counters_that_were_exchanged_count_from_then_on(void **state)
+TEST(counters_that_were_exchanged_count_from_then_on)
 {
-    (void)state;
     static struct card_usage usage;
     struct card_reading reading = reading_of(CARD_THERMAL_SECONDS, 5, CARD_POWER_CAP_SECONDS, 1);
     add_reading(&usage, &reading);
@@ -129,9 +122,8 @@ static void counters_that_were_exchanged_count_from_then_on(void **state)
     assert_true(card_usage_is_partial(&usage));
 }
 
-static void a_counter_that_is_withdrawn_gives_nothing_and_readings_take_its_place(void **state)
+TEST(a_counter_that_is_withdrawn_gives_nothing_and_readings_take_its_place)
 {
-    (void)state;
     static struct card_usage usage;
     char text[200];
     add(&usage, CARD_POWER_CAP_SECONDS, 5, CARD_SLOWDOWN_REASONS, 1u << CARD_REASON_POWER_CAP);
@@ -142,9 +134,8 @@ static void a_counter_that_is_withdrawn_gives_nothing_and_readings_take_its_plac
     assert_string_equal(text, "power_cap in 2 of 3 readings");
 }
 
-static void a_counter_that_stands_still_while_its_reason_is_given_does_not_say_nothing(void **state)
+TEST(a_counter_that_stands_still_while_its_reason_is_given_does_not_say_nothing)
 {
-    (void)state;
     static struct card_usage usage;
     char text[200];
     add(&usage, CARD_POWER_CAP_SECONDS, 5, CARD_SLOWDOWN_REASONS, 0);
@@ -160,9 +151,8 @@ static void a_counter_that_stands_still_while_its_reason_is_given_does_not_say_n
     assert_string_equal(text, "power_cap 1 s");
 }
 
-static void slowdowns_are_named_the_longest_first(void **state)
+TEST(slowdowns_are_named_the_longest_first)
 {
-    (void)state;
     static struct card_usage usage;
     char text[200];
     add(&usage, CARD_POWER_CAP_SECONDS, 0, CARD_THERMAL_SECONDS, 10);
@@ -171,9 +161,8 @@ static void slowdowns_are_named_the_longest_first(void **state)
     assert_string_equal(text, "thermal 12.5 s, power_cap 500 ms");
 }
 
-static void gauges_have_extremes_and_a_mean(void **state)
+TEST(gauges_have_extremes_and_a_mean)
 {
-    (void)state;
     static struct card_usage usage;
     add(&usage, CARD_GRAPHICS_CLOCK, 1980, CARD_TEMPERATURE, 50);
     add(&usage, CARD_GRAPHICS_CLOCK, 1200, CARD_TEMPERATURE, 60);
@@ -184,9 +173,8 @@ static void gauges_have_extremes_and_a_mean(void **state)
 }
 
 /* A link of a card that rests may be narrower, and one of a card that has just begun to work. */
-static void a_link_is_narrower_where_the_card_has_worked_for_some_time(void **state)
+TEST(a_link_is_narrower_where_the_card_has_worked_for_some_time)
 {
-    (void)state;
     static const struct {
         double p_state; /* of three readings with the narrow link */
         int n_readings;
@@ -205,9 +193,8 @@ static void a_link_is_narrower_where_the_card_has_worked_for_some_time(void **st
     }
 }
 
-static void a_link_that_saves_power_by_its_generation_is_not_narrower(void **state)
+TEST(a_link_that_saves_power_by_its_generation_is_not_narrower)
 {
-    (void)state;
     static struct card_usage usage;
     char text[200];
     for (int i = 0; i < 10; i++)
@@ -216,23 +203,4 @@ static void a_link_that_saves_power_by_its_generation_is_not_narrower(void **sta
     assert_string_equal(text, "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_known_before_a_reading),
-        cmocka_unit_test(counters_count_from_the_first_reading_and_over_a_reset),
-        cmocka_unit_test(bytes_of_pcie_begin_anew_without_a_reset_of_the_card),
-        cmocka_unit_test(a_counter_that_is_withdrawn_gives_nothing_and_readings_take_its_place),
-        cmocka_unit_test(
-            a_counter_that_stands_still_while_its_reason_is_given_does_not_say_nothing),
-        cmocka_unit_test(slowdowns_are_named_the_longest_first),
-        cmocka_unit_test(gauges_have_extremes_and_a_mean),
-        cmocka_unit_test(bytes_that_leap_further_than_a_link_can_carry_do_not_count),
-        cmocka_unit_test(one_counter_that_begins_anew_is_no_reset_of_the_card),
-        cmocka_unit_test(errors_in_the_kernels_log_are_said_with_the_last_one),
-        cmocka_unit_test(counters_that_were_exchanged_count_from_then_on),
-        cmocka_unit_test(a_link_is_narrower_where_the_card_has_worked_for_some_time),
-        cmocka_unit_test(a_link_that_saves_power_by_its_generation_is_not_narrower),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -6,9 +6,8 @@
 #define AWAKE (10 * NS_PER_SECOND)
 #define ASLEEP (3600 * NS_PER_SECOND)
 
-static void one_epoch_while_the_machine_is_awake(void **state)
+TEST(one_epoch_while_the_machine_is_awake)
 {
-    (void)state;
     struct epochs epochs = {0};
     epochs_add(&epochs, 100, 5100);
     epochs_add(&epochs, AWAKE, AWAKE + 5003); /* the clocks are read one after the other */
@@ -18,9 +17,8 @@ static void one_epoch_while_the_machine_is_awake(void **state)
     epochs_finish(&epochs);
 }
 
-static void what_was_before_a_suspension_keeps_its_date(void **state)
+TEST(what_was_before_a_suspension_keeps_its_date)
 {
-    (void)state;
     struct epochs epochs = {0};
     epochs_add(&epochs, 100, 5100);
     for (int64_t times = 1; times <= 3; times++)
@@ -33,11 +31,4 @@ static void what_was_before_a_suspension_keeps_its_date(void **state)
     epochs_finish(&epochs);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_epoch_while_the_machine_is_awake),
-        cmocka_unit_test(what_was_before_a_suspension_keeps_its_date),
-    };
-    return cmocka_run_group_tests_name("session/epochs", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

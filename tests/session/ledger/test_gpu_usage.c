@@ -15,9 +15,8 @@ static struct gpu_sample sample_of(uint32_t n_devices, double ram, double utiliz
     return sample;
 }
 
-static void keeps_the_highest_and_the_mean_of_all_rows(void **state)
+TEST(keeps_the_highest_and_the_mean_of_all_rows)
 {
-    (void)state;
     struct gpu_usage usage = {0};
     struct gpu_sample sample = sample_of(1, 100, 50);
     gpu_usage_add(&usage, &sample, 0);
@@ -33,9 +32,8 @@ static void keeps_the_highest_and_the_mean_of_all_rows(void **state)
     gpu_usage_finish(&usage);
 }
 
-static void mean_power_weighs_by_time(void **state)
+TEST(mean_power_weighs_by_time)
 {
-    (void)state;
     struct gpu_usage usage = {0};
     struct gpu_sample sample = sample_of(1, 0, 0);
     sample.devices[0].power_watts = 900;
@@ -49,9 +47,8 @@ static void mean_power_weighs_by_time(void **state)
     gpu_usage_finish(&usage);
 }
 
-static void what_was_never_read_stays_missing(void **state)
+TEST(what_was_never_read_stays_missing)
 {
-    (void)state;
     struct gpu_usage usage = {0};
     struct gpu_sample sample = sample_of(1, NAN, 1);
     gpu_usage_add(&usage, &sample, 1);
@@ -61,9 +58,8 @@ static void what_was_never_read_stays_missing(void **state)
     gpu_usage_finish(&usage);
 }
 
-static void a_sum_is_of_all_devices_that_have_it(void **state)
+TEST(a_sum_is_of_all_devices_that_have_it)
 {
-    (void)state;
     struct gpu_usage usage = {0};
     struct gpu_sample sample = sample_of(3, 100, 50);
     sample.devices[1].ram_used_bytes = NAN;
@@ -81,9 +77,8 @@ static void a_sum_is_of_all_devices_that_have_it(void **state)
     gpu_usage_finish(&usage);
 }
 
-static void ram_is_bounded_by_the_rise_of_the_device_unless_others_used_it(void **state)
+TEST(ram_is_bounded_by_the_rise_of_the_device_unless_others_used_it)
 {
-    (void)state;
     struct gpu_usage usage = {0};
     struct gpu_sample sample = sample_of(2, 500, 0);
     sample.devices[0].combined_ram_bytes = 100;
@@ -108,9 +103,8 @@ static void ram_is_bounded_by_the_rise_of_the_device_unless_others_used_it(void 
     gpu_usage_finish(&usage);
 }
 
-static void hidden_processes_leave_ram_unbounded(void **state)
+TEST(hidden_processes_leave_ram_unbounded)
 {
-    (void)state;
     struct gpu_usage usage = {0};
     struct gpu_sample sample = sample_of(1, 9e9, 0);
     sample.devices[0].untracked_ram_bytes = 70e6;
@@ -122,9 +116,8 @@ static void hidden_processes_leave_ram_unbounded(void **state)
     gpu_usage_finish(&usage);
 }
 
-static void a_rise_below_a_list_leaves_ram_unbounded(void **state)
+TEST(a_rise_below_a_list_leaves_ram_unbounded)
 {
-    (void)state;
     struct gpu_usage usage = {0};
     struct gpu_sample sample = sample_of(1, 500, 0);
     sample.devices[0].untracked_ram_bytes = 400;
@@ -137,9 +130,8 @@ static void a_rise_below_a_list_leaves_ram_unbounded(void **state)
     gpu_usage_finish(&usage);
 }
 
-static void a_gpu_that_appears_later_is_added(void **state)
+TEST(a_gpu_that_appears_later_is_added)
 {
-    (void)state;
     struct gpu_usage usage = {0};
     struct gpu_sample sample = sample_of(0, 0, 0);
     gpu_usage_add(&usage, &sample, 1);
@@ -153,17 +145,4 @@ static void a_gpu_that_appears_later_is_added(void **state)
     gpu_usage_finish(&usage);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_the_highest_and_the_mean_of_all_rows),
-        cmocka_unit_test(mean_power_weighs_by_time),
-        cmocka_unit_test(what_was_never_read_stays_missing),
-        cmocka_unit_test(a_sum_is_of_all_devices_that_have_it),
-        cmocka_unit_test(ram_is_bounded_by_the_rise_of_the_device_unless_others_used_it),
-        cmocka_unit_test(hidden_processes_leave_ram_unbounded),
-        cmocka_unit_test(a_rise_below_a_list_leaves_ram_unbounded),
-        cmocka_unit_test(a_gpu_that_appears_later_is_added),
-    };
-    return cmocka_run_group_tests_name("session/gpu_usage", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

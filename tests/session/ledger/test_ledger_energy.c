@@ -6,9 +6,8 @@
 #include <math.h>
 
 /* A command can run before the counters are read: here for at least three seconds. */
-static void joules_without_the_start_are_not_exact(void **state)
+ON_MACHINE(joules_without_the_start_are_not_exact)
 {
-    (void)state;
     struct gput_session_options options = gput_session_options_default();
     options.resource_usage_file = "";
     options.sysfs_root = root;
@@ -33,10 +32,4 @@ static void joules_without_the_start_are_not_exact(void **state)
     gput_session_destroy(session);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_MACHINE(joules_without_the_start_are_not_exact),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

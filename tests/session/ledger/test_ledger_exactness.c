@@ -54,9 +54,8 @@ static struct gput_results track_self_with_children(bool is_waited_for)
     return results;
 }
 
-static void we_alone_are_exact(void **state)
+IN_FOLDER(we_alone_are_exact)
 {
-    (void)state;
     struct gput_session *session = create_every(0.01);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     spin(0.02);
@@ -68,24 +67,21 @@ static void we_alone_are_exact(void **state)
     assert_labels(&results, GPUT_SOURCE_EXACT);
 }
 
-static void children_that_were_waited_for_are_exact_with_exit_records(void **state)
+IN_FOLDER(children_that_were_waited_for_are_exact_with_exit_records)
 {
-    (void)state;
     struct gput_results results = track_self_with_children(true);
     assert_labels(&results, has_exit_records(&results) ? GPUT_SOURCE_EXACT : GPUT_SOURCE_SAMPLED);
 }
 
-static void a_child_of_a_child_that_is_auto_reaped_makes_it_at_least(void **state)
+IN_FOLDER(a_child_of_a_child_that_is_auto_reaped_makes_it_at_least)
 {
-    (void)state;
     struct gput_results results = track_self_with_children(false);
     assert_labels(&results, GPUT_SOURCE_SAMPLED);
 }
 
 /* It runs in pages that are all there: page faults do not show that it was not waited for. */
-static void a_vfork_child_that_is_auto_reaped_makes_it_at_least(void **state)
+IN_FOLDER(a_vfork_child_that_is_auto_reaped_makes_it_at_least)
 {
-    (void)state;
     struct gput_session *session = create_every(0.01);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     signal(SIGCHLD, SIG_IGN);
@@ -100,9 +96,8 @@ static void a_vfork_child_that_is_auto_reaped_makes_it_at_least(void **state)
     assert_labels(&results, GPUT_SOURCE_SAMPLED);
 }
 
-static void a_command_whose_children_live_on_has_counts_at_least(void **state)
+IN_FOLDER(a_command_whose_children_live_on_has_counts_at_least)
 {
-    (void)state;
     struct gput_session *session = create_alone(0.01);
     char words[40];
     int end_daemon, daemon_waits = open_gate(&end_daemon);
@@ -118,14 +113,4 @@ static void a_command_whose_children_live_on_has_counts_at_least(void **state)
     assert_true(isnan(results.peaks.descendants.at_most_bytes));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(we_alone_are_exact),
-        IN_FOLDER(children_that_were_waited_for_are_exact_with_exit_records),
-        IN_FOLDER(a_child_of_a_child_that_is_auto_reaped_makes_it_at_least),
-        IN_FOLDER(a_vfork_child_that_is_auto_reaped_makes_it_at_least),
-        IN_FOLDER(a_command_whose_children_live_on_has_counts_at_least),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

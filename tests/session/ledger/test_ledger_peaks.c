@@ -3,9 +3,8 @@
 
 #include <sys/wait.h>
 
-static void a_peak_is_never_below_the_highest_sample(void **state)
+IN_FOLDER(a_peak_is_never_below_the_highest_sample)
 {
-    (void)state;
     struct actors actors;
     actors_start(&actors, "ready await 3 alloc 100 free");
     actors_await(&actors, 1);
@@ -24,9 +23,8 @@ static void a_peak_is_never_below_the_highest_sample(void **state)
 }
 
 /* The kernel keeps a peak in counters that lag: ru_maxrss can be below what statm gave before. */
-static void ru_maxrss_that_lags_is_no_upper_bound(void **state)
+TEST(ru_maxrss_that_lags_is_no_upper_bound)
 {
-    (void)state;
     struct polled polled = {.stat.pid = 1};
     struct process main = {.is_main = true, .polled = &polled, .peak.rss_bytes = 1472 << 10};
     struct process *tracked[] = {&main};
@@ -49,11 +47,4 @@ static void ru_maxrss_that_lags_is_no_upper_bound(void **state)
     ledger_finish(&ledger);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(a_peak_is_never_below_the_highest_sample),
-        cmocka_unit_test(ru_maxrss_that_lags_is_no_upper_bound),
-    };
-    return cmocka_run_group_tests_name("session/ledger_peaks", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

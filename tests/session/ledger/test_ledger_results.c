@@ -6,9 +6,8 @@
  * comes between them. */
 #define assert_first_and_last_tick(results) assert_in_range((results).tracker.ticks, 2, 3)
 
-static void results_so_far_grow(void **state)
+IN_FOLDER(results_so_far_grow)
 {
-    (void)state;
     struct gput_session *session = create_every(0.005);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     struct gput_results first = results_of(session), later = first;
@@ -23,9 +22,8 @@ static void results_so_far_grow(void **state)
     gput_session_destroy(session);
 }
 
-static void results_are_kept_on_disk_until_a_good_end(void **state)
+IN_FOLDER(results_are_kept_on_disk_until_a_good_end)
 {
-    (void)state;
     struct gput_session *session = create_every(0.01);
     struct gput_results kept;
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
@@ -40,9 +38,8 @@ static void results_are_kept_on_disk_until_a_good_end(void **state)
     gput_session_destroy(session);
 }
 
-static void an_empty_name_keeps_no_results_on_disk(void **state)
+IN_FOLDER(an_empty_name_keeps_no_results_on_disk)
 {
-    (void)state;
     struct gput_session_options options = options_every(0.01);
     options.resource_usage_file = "";
     assert_int_equal(chdir(folder), 0);
@@ -55,9 +52,8 @@ static void an_empty_name_keeps_no_results_on_disk(void **state)
     gput_session_destroy(session);
 }
 
-static void results_of_a_session_that_is_not_stopped_stay_on_disk(void **state)
+IN_FOLDER(results_of_a_session_that_is_not_stopped_stay_on_disk)
 {
-    (void)state;
     struct gput_session *session = create_every(3600);
     struct gput_results kept;
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
@@ -66,9 +62,8 @@ static void results_of_a_session_that_is_not_stopped_stay_on_disk(void **state)
     assert_first_and_last_tick(kept);
 }
 
-static void a_session_of_no_time_has_figures(void **state)
+IN_FOLDER(a_session_of_no_time_has_figures)
 {
-    (void)state;
     struct gput_session *session = create_every(3600);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     nap(0.005);
@@ -83,14 +78,4 @@ static void a_session_of_no_time_has_figures(void **state)
     gput_session_destroy(session);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(results_so_far_grow),
-        IN_FOLDER(results_are_kept_on_disk_until_a_good_end),
-        IN_FOLDER(an_empty_name_keeps_no_results_on_disk),
-        IN_FOLDER(results_of_a_session_that_is_not_stopped_stay_on_disk),
-        IN_FOLDER(a_session_of_no_time_has_figures),
-    };
-    return cmocka_run_group_tests_name("session/ledger_results", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -48,9 +48,8 @@ static void await_sample_of(struct gput_session *session, double threads, uint64
     }
 }
 
-static void our_threads_and_children_are_counted(void **state)
+IN_FOLDER(our_threads_and_children_are_counted)
 {
-    (void)state;
     struct gput_session *session = create_every(0.01);
     double used = -cpu_seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_seconds_of_children();
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
@@ -115,9 +114,8 @@ static void spin_long(void)
     spin(0.6);
 }
 
-static void our_auto_reaped_children_are_counted(void **state)
+IN_FOLDER(our_auto_reaped_children_are_counted)
 {
-    (void)state;
     struct gput_session *session = create_every(0.01);
     double ours = -cpu_seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
@@ -144,9 +142,8 @@ static void our_auto_reaped_children_are_counted(void **state)
     gput_session_destroy(session);
 }
 
-static void what_was_used_before_is_not_counted(void **state)
+IN_FOLDER(what_was_used_before_is_not_counted)
 {
-    (void)state;
     int hold[2], ready[2];
     double before;
     assert_int_equal(pipe(hold), 0);
@@ -184,9 +181,8 @@ static void what_was_used_before_is_not_counted(void **state)
     gput_session_destroy(session);
 }
 
-static void what_our_children_did_is_counted_while_they_live(void **state)
+IN_FOLDER(what_our_children_did_is_counted_while_they_live)
 {
-    (void)state;
     struct gput_session *session = create_every(0.01);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     struct worker child = await_worker(fault_and_write);
@@ -216,9 +212,8 @@ static double voluntary_switches_of_this_thread(void)
 }
 
 /* Of our own threads nothing is counted: neither CPU time nor the files that they read. */
-static void our_own_threads_are_in_no_count(void **state)
+IN_FOLDER(our_own_threads_are_in_no_count)
 {
-    (void)state;
     struct gput_session *session = create_every(0.001);
     double switches = -voluntary_switches_of_this_thread();
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
@@ -246,9 +241,8 @@ static void our_own_threads_are_in_no_count(void **state)
     gput_session_destroy(session);
 }
 
-static void the_accounting_of_a_command_adds_up(void **state)
+IN_FOLDER(the_accounting_of_a_command_adds_up)
 {
-    (void)state;
     struct gput_session *session = create_alone(0.02);
     char words[160];
     int end_daemon, end_main, daemon_waits = open_gate(&end_daemon),
@@ -277,9 +271,8 @@ static void the_accounting_of_a_command_adds_up(void **state)
     gput_session_destroy(session);
 }
 
-static void an_orphan_that_outlives_main_is_counted_so_far(void **state)
+IN_FOLDER(an_orphan_that_outlives_main_is_counted_so_far)
 {
-    (void)state;
     struct gput_session *session = create_alone(0.02);
     char words[80];
     int end_daemon, end_main, daemon_waits = open_gate(&end_daemon),
@@ -305,16 +298,4 @@ static void an_orphan_that_outlives_main_is_counted_so_far(void **state)
     collect_orphans();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(our_threads_and_children_are_counted),
-        IN_FOLDER(our_auto_reaped_children_are_counted),
-        IN_FOLDER(what_was_used_before_is_not_counted),
-        IN_FOLDER(what_our_children_did_is_counted_while_they_live),
-        IN_FOLDER(our_own_threads_are_in_no_count),
-        IN_FOLDER(the_accounting_of_a_command_adds_up),
-        IN_FOLDER(an_orphan_that_outlives_main_is_counted_so_far),
-    };
-    return cmocka_run_group_tests_name("session/ledger_totals", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

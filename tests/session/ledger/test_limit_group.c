@@ -30,9 +30,8 @@ static struct gput_peak filled(const struct limit_group *group, double own_bytes
     return peak;
 }
 
-static void it_is_the_group_that_has_the_tightest_limit(void **state)
+TEST(it_is_the_group_that_has_the_tightest_limit)
 {
-    (void)state;
     char path[128];
     struct limit_group group = {0};
     fake_sysfs_write("slice/memory.max", "9000\n");
@@ -58,9 +57,8 @@ static void it_is_the_group_that_has_the_tightest_limit(void **state)
     limit_group_finish(&group);
 }
 
-static void where_no_group_has_a_limit_nothing_is_compared(void **state)
+TEST(where_no_group_has_a_limit_nothing_is_compared)
 {
-    (void)state;
     struct limit_group group = {0};
     limit_group_begin(&group, &(struct cgroup){0}, &(struct cgroup_limits){0});
     limit_group_update(&group);
@@ -69,11 +67,4 @@ static void where_no_group_has_a_limit_nothing_is_compared(void **state)
     limit_group_finish(&group);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_the_group_that_has_the_tightest_limit),
-        cmocka_unit_test(where_no_group_has_a_limit_nothing_is_compared),
-    };
-    return cmocka_run_group_tests(tests, make_folder, fake_sysfs_remove);
-}
+RUN_TESTS(make_folder, fake_sysfs_remove)

@@ -28,9 +28,8 @@ static void join(struct node_reader *reader, const struct launcher *launcher)
     node_reader_join(reader, launcher, variable, NULL, NS_PER_SECOND);
 }
 
-static void reads_everything_alone(void **state)
+TEST(reads_everything_alone)
 {
-    (void)state;
     struct node_reader reader;
     char why[160];
     struct launcher of_one = {.name = "MPICH", .rank = 0, .world_size = 1, .local_size = 1};
@@ -45,9 +44,8 @@ static void reads_everything_alone(void **state)
     node_reader_finish(&reader);
 }
 
-static void reads_all_the_time_where_it_was_the_first(void **state)
+TEST(reads_all_the_time_where_it_was_the_first)
 {
-    (void)state;
     struct node_reader reader;
     char why[160];
     join(&reader, &of_rank_1);
@@ -59,9 +57,8 @@ static void reads_all_the_time_where_it_was_the_first(void **state)
     assert_true(reader.reads); /* what the results say stays */
 }
 
-static void takes_over_when_the_other_has_ended(void **state)
+TEST(takes_over_when_the_other_has_ended)
 {
-    (void)state;
     struct node_reader reader;
     char why[160], byte;
     int pipe_fds[2];
@@ -100,12 +97,4 @@ static void takes_over_when_the_other_has_ended(void **state)
     close(pipe_fds[1]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_everything_alone),
-        cmocka_unit_test(reads_all_the_time_where_it_was_the_first),
-        cmocka_unit_test(takes_over_when_the_other_has_ended),
-    };
-    return cmocka_run_group_tests_name("session/node_reader", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

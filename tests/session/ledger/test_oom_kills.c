@@ -26,9 +26,8 @@ static double filled(const struct oom_kills *kills, const char *reason)
     return accounting.oom_killed;
 }
 
-static void kills_from_before_do_not_count(void **state)
+TEST(kills_from_before_do_not_count)
 {
-    (void)state;
     char path[128];
     struct own_cgroup none = {0};
     struct oom_kills kills = {0};
@@ -47,9 +46,8 @@ static void kills_from_before_do_not_count(void **state)
     oom_kills_finish(&kills);
 }
 
-static void they_are_read_when_a_process_has_ended_and_once_at_the_end(void **state)
+TEST(they_are_read_when_a_process_has_ended_and_once_at_the_end)
 {
-    (void)state;
     char path[128];
     struct own_cgroup none = {0};
     struct oom_kills kills = {0};
@@ -73,9 +71,8 @@ static void they_are_read_when_a_process_has_ended_and_once_at_the_end(void **st
 }
 
 /* Of the group around it others may have been killed. */
-static void the_group_of_the_command_alone_is_preferred(void **state)
+TEST(the_group_of_the_command_alone_is_preferred)
 {
-    (void)state;
     char path[128], own_path[128];
     directory_of(own_path, "memory/own", false);
     struct own_cgroup own = {.v1 = {own_path, -1}};
@@ -102,9 +99,8 @@ static void the_group_of_the_command_alone_is_preferred(void **state)
     oom_kills_finish(&kills);
 }
 
-static void without_control_groups_it_is_not_known(void **state)
+TEST(without_control_groups_it_is_not_known)
 {
-    (void)state;
     struct own_cgroup none = {0};
     struct cgroup_directory nowhere = {0};
     struct oom_kills kills = {0};
@@ -114,13 +110,4 @@ static void without_control_groups_it_is_not_known(void **state)
     oom_kills_finish(&kills);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kills_from_before_do_not_count),
-        cmocka_unit_test(they_are_read_when_a_process_has_ended_and_once_at_the_end),
-        cmocka_unit_test(the_group_of_the_command_alone_is_preferred),
-        cmocka_unit_test(without_control_groups_it_is_not_known),
-    };
-    return cmocka_run_group_tests(tests, make_folder, fake_sysfs_remove);
-}
+RUN_TESTS(make_folder, fake_sysfs_remove)

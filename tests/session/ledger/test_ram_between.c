@@ -7,9 +7,8 @@
 
 #include <math.h>
 
-static void keeps_the_highest_of_scans_and_samples(void **state)
+TEST(keeps_the_highest_of_scans_and_samples)
 {
-    (void)state;
     struct ram_between between;
     ram_between_init(&between);
     assert_true(isnan(between.main_bytes) && isnan(between.at_least_bytes));
@@ -29,9 +28,8 @@ static void keeps_the_highest_of_scans_and_samples(void **state)
     assert_true(isnan(between.group_bytes));
 }
 
-static void a_group_that_cannot_be_read_is_not_tried_again(void **state)
+TEST(a_group_that_cannot_be_read_is_not_tried_again)
 {
-    (void)state;
     struct ram_between between;
     struct own_cgroup none = {0};
     ram_between_init(&between);
@@ -75,9 +73,8 @@ static bool is_watched(struct ram_between *between, const struct group *group, i
     return ram_between_due_ns(between) != INT64_MAX;
 }
 
-static void mapped_files_count_as_far_as_processes_of_ours_map_files(void **state)
+TEST_WITH(mapped_files_count_as_far_as_processes_of_ours_map_files, NULL, fake_sysfs_remove)
 {
-    (void)state;
     assert_int_equal(fake_sysfs_create(), 0);
     struct ram_between between;
     ram_between_init(&between);
@@ -91,9 +88,8 @@ static void mapped_files_count_as_far_as_processes_of_ours_map_files(void **stat
     assert_true(between.group_bytes == 300e6 - cgroup_lag_bytes());
 }
 
-static void a_peak_that_is_gone_has_the_group_read_often(void **state)
+TEST_WITH(a_peak_that_is_gone_has_the_group_read_often, NULL, fake_sysfs_remove)
 {
-    (void)state;
     assert_int_equal(fake_sysfs_create(), 0);
     struct ram_between between;
     ram_between_init(&between);
@@ -110,9 +106,8 @@ static void a_peak_that_is_gone_has_the_group_read_often(void **state)
     assert_false(is_watched(&between, &(struct group){500, 0, 600, 2600}, now_ns + 2 * second_ns));
 }
 
-static void a_peak_that_does_not_rise_any_more_is_given_up(void **state)
+TEST_WITH(a_peak_that_does_not_rise_any_more_is_given_up, NULL, fake_sysfs_remove)
 {
-    (void)state;
     assert_int_equal(fake_sysfs_create(), 0);
     struct ram_between between;
     ram_between_init(&between);
@@ -123,9 +118,8 @@ static void a_peak_that_does_not_rise_any_more_is_given_up(void **state)
     assert_true(ram_between_due_ns(&between) == INT64_MAX);
 }
 
-static void a_group_without_a_peak_is_not_read_often(void **state)
+TEST(a_group_without_a_peak_is_not_read_often)
 {
-    (void)state;
     struct ram_between between;
     struct own_cgroup none = {0};
     ram_between_init(&between);
@@ -134,17 +128,4 @@ static void a_group_without_a_peak_is_not_read_often(void **state)
     assert_true(ram_between_due_ns(&between) == INT64_MAX);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_the_highest_of_scans_and_samples),
-        cmocka_unit_test(a_group_that_cannot_be_read_is_not_tried_again),
-        cmocka_unit_test_teardown(
-            mapped_files_count_as_far_as_processes_of_ours_map_files, fake_sysfs_remove),
-        cmocka_unit_test_teardown(a_peak_that_is_gone_has_the_group_read_often, fake_sysfs_remove),
-        cmocka_unit_test_teardown(
-            a_peak_that_does_not_rise_any_more_is_given_up, fake_sysfs_remove),
-        cmocka_unit_test(a_group_without_a_peak_is_not_read_often),
-    };
-    return cmocka_run_group_tests_name("session/ram_between", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

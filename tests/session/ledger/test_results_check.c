@@ -49,17 +49,15 @@ static void assert_taken_back(const struct gput_results *results, const char *na
     assert_non_null(strstr(source->reason, ": the kernel"));
 }
 
-static void consistent_figures_stay_as_they_are(void **state)
+TEST(consistent_figures_stay_as_they_are)
 {
-    (void)state;
     struct gput_results results = whole(), same = results;
     assert_int_equal(results_check(&results), 0);
     assert_memory_equal(&results, &same, sizeof results);
 }
 
-static void unknown_figures_stay_unknown(void **state)
+TEST(unknown_figures_stay_unknown)
 {
-    (void)state;
     struct gput_results results = whole();
     results.peaks.combined.at_most_bytes = NAN;
     results.peaks.descendants.bytes = NAN;
@@ -70,9 +68,8 @@ static void unknown_figures_stay_unknown(void **state)
     assert_int_equal(results_check(&results), 0);
 }
 
-static void clears_a_bound_that_another_figure_is_above(void **state)
+TEST(clears_a_bound_that_another_figure_is_above)
 {
-    (void)state;
     const struct {
         size_t peak, least;
     } cases[] = {
@@ -97,9 +94,8 @@ static void clears_a_bound_that_another_figure_is_above(void **state)
     }
 }
 
-static void nothing_is_exact_or_bounded_where_processes_could_not_be_read(void **state)
+TEST(nothing_is_exact_or_bounded_where_processes_could_not_be_read)
 {
-    (void)state;
     struct gput_results results = whole();
     struct gput_source *source = &results.sources[results.n_sources++];
     snprintf(source->name, sizeof source->name, "descriptors");
@@ -124,17 +120,15 @@ static void nothing_is_exact_or_bounded_where_processes_could_not_be_read(void *
     assert_int_equal(results_check(&results), 0);
 }
 
-static void page_cache_in_a_control_group_contradicts_no_peak(void **state)
+TEST(page_cache_in_a_control_group_contradicts_no_peak)
 {
-    (void)state;
     struct gput_results results = whole();
     results.peaks.control_group.bytes = results.peaks.control_group.at_most_bytes = 1e12;
     assert_int_equal(results_check(&results), 0);
 }
 
-static void cpu_time_below_its_parts_is_not_exact_nor_what_rests_on_it(void **state)
+TEST(cpu_time_below_its_parts_is_not_exact_nor_what_rests_on_it)
 {
-    (void)state;
     struct gput_results results = whole();
     results.accounting.sampled_cpu_seconds = 3.1;
     assert_int_equal(results_check(&results), 3);
@@ -145,9 +139,8 @@ static void cpu_time_below_its_parts_is_not_exact_nor_what_rests_on_it(void **st
     assert_int_equal(results_check(&results), 0);
 }
 
-static void counts_are_not_exact_when_cpu_time_is_a_lower_bound(void **state)
+TEST(counts_are_not_exact_when_cpu_time_is_a_lower_bound)
 {
-    (void)state;
     struct gput_results results = whole();
     results.sources[0].state = GPUT_SOURCE_SAMPLED;
     results.accounting.captured_percent = NAN;
@@ -155,9 +148,8 @@ static void counts_are_not_exact_when_cpu_time_is_a_lower_bound(void **state)
     assert_taken_back(&results, "counts");
 }
 
-static void processes_that_may_be_missing_leave_no_exact_counts(void **state)
+TEST(processes_that_may_be_missing_leave_no_exact_counts)
 {
-    (void)state;
     const double missed[] = {NAN, 2};
     for (size_t i = 0; i < 2; i++) {
         struct gput_results results = whole();
@@ -168,18 +160,16 @@ static void processes_that_may_be_missing_leave_no_exact_counts(void **state)
     }
 }
 
-static void a_share_of_joules_above_the_whole_is_not_exact(void **state)
+TEST(a_share_of_joules_above_the_whole_is_not_exact)
 {
-    (void)state;
     struct gput_results results = whole();
     results.energy.combined = 10.1;
     assert_int_equal(results_check(&results), 1);
     assert_taken_back(&results, "cpu_energy");
 }
 
-static void the_longest_reason_is_truncated_and_terminated(void **state)
+TEST(the_longest_reason_is_truncated_and_terminated)
 {
-    (void)state;
     struct gput_results results = whole();
     memset(results.sources[1].reason, 'x', sizeof results.sources[1].reason - 1);
     results.accounting.processes_missed = 1;
@@ -187,19 +177,4 @@ static void the_longest_reason_is_truncated_and_terminated(void **state)
     assert_true(strlen(results.sources[1].reason) < sizeof results.sources[1].reason);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(consistent_figures_stay_as_they_are),
-        cmocka_unit_test(unknown_figures_stay_unknown),
-        cmocka_unit_test(clears_a_bound_that_another_figure_is_above),
-        cmocka_unit_test(nothing_is_exact_or_bounded_where_processes_could_not_be_read),
-        cmocka_unit_test(page_cache_in_a_control_group_contradicts_no_peak),
-        cmocka_unit_test(cpu_time_below_its_parts_is_not_exact_nor_what_rests_on_it),
-        cmocka_unit_test(counts_are_not_exact_when_cpu_time_is_a_lower_bound),
-        cmocka_unit_test(processes_that_may_be_missing_leave_no_exact_counts),
-        cmocka_unit_test(a_share_of_joules_above_the_whole_is_not_exact),
-        cmocka_unit_test(the_longest_reason_is_truncated_and_terminated),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -5,9 +5,8 @@
 
 #include <math.h>
 
-static void sums_and_differences(void **state)
+TEST(sums_and_differences)
 {
-    (void)state;
     struct session_counts counts = {0}, before = {0};
     struct rusage usage = {.ru_utime = {1, 500000},
         .ru_stime = {0, 250000},
@@ -31,9 +30,8 @@ static void sums_and_differences(void **state)
     assert_true(accounting.voluntary_context_switches == 3);
 }
 
-static void what_was_dropped_before_it_was_written_did_not_reach_storage(void **state)
+TEST(what_was_dropped_before_it_was_written_did_not_reach_storage)
 {
-    (void)state;
     struct gput_accounting accounting;
     session_accounting_clear(&accounting);
     assert_true(isnan(accounting.storage_dirtied_bytes));
@@ -47,9 +45,8 @@ static void what_was_dropped_before_it_was_written_did_not_reach_storage(void **
     assert_true(accounting.storage_write_bytes == 0);
 }
 
-static void what_was_not_counted_is_missing_and_not_zero(void **state)
+TEST(what_was_not_counted_is_missing_and_not_zero)
 {
-    (void)state;
     struct gput_accounting accounting;
     session_accounting_clear(&accounting);
     struct session_counts counts = {0};
@@ -62,9 +59,8 @@ static void what_was_not_counted_is_missing_and_not_zero(void **state)
     assert_true(isnan(accounting.system_network_sent_bytes));
 }
 
-static void no_part_is_less_than_nothing(void **state)
+TEST(no_part_is_less_than_nothing)
 {
-    (void)state;
     for (int i = 1; i < 1000; i++) {
         double whole = 0.05 + i * 1e-6;
         struct gput_accounting accounting = {.kernel_cpu_seconds = whole,
@@ -76,13 +72,4 @@ static void no_part_is_less_than_nothing(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_and_differences),
-        cmocka_unit_test(what_was_dropped_before_it_was_written_did_not_reach_storage),
-        cmocka_unit_test(what_was_not_counted_is_missing_and_not_zero),
-        cmocka_unit_test(no_part_is_less_than_nothing),
-    };
-    return cmocka_run_group_tests_name("session/session_accounting", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

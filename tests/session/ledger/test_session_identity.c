@@ -19,9 +19,8 @@ static int begin(void **state)
 #define ADD(...) session_identity_add(&identity, VARIABLES(__VA_ARGS__), false)
 #define ADD_DESCENDANT(...) session_identity_add(&identity, VARIABLES(__VA_ARGS__), true)
 
-static void nothing_is_known_without_a_launcher(void **state)
+TEST_WITH(nothing_is_known_without_a_launcher, begin, NULL)
 {
-    (void)state;
     ADD("HOME=/root");
     assert_string_equal(identity.known.launcher, "");
     assert_string_equal(identity.known.job_id, "");
@@ -30,9 +29,8 @@ static void nothing_is_known_without_a_launcher(void **state)
     assert_true(isnan(identity.known.exit_status) && isnan(identity.known.restarts));
 }
 
-static void a_rank_is_known_with_its_job(void **state)
+TEST_WITH(a_rank_is_known_with_its_job, begin, NULL)
 {
-    (void)state;
     ADD("SLURM_JOB_ID=47", "SLURM_ARRAY_JOB_ID=40", "SLURM_ARRAY_TASK_ID=7", "SLURM_STEP_ID=2",
         "SLURM_PROCID=5", "SLURM_STEP_NUM_TASKS=8", "SLURM_LOCALID=1", "SLURMD_NODENAME=n2",
         "SLURM_NODEID=1", "SLURM_STEP_NUM_NODES=2", "SLURM_RESTART_COUNT=3");
@@ -48,9 +46,8 @@ static void a_rank_is_known_with_its_job(void **state)
 }
 
 /* gpu-tracker run -- torchrun, as a task of srun */
-static void ranks_of_descendants_replace_that_of_their_launcher(void **state)
+TEST_WITH(ranks_of_descendants_replace_that_of_their_launcher, begin, NULL)
 {
-    (void)state;
     ADD("SLURM_JOB_ID=47", "SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURMD_NODENAME=n2");
     assert_string_equal(identity.known.ranks_of, "main");
     ADD_DESCENDANT("SLURM_JOB_ID=47", "SLURM_STEP_ID=0", "SLURM_PROCID=1",
@@ -70,9 +67,8 @@ static void ranks_of_descendants_replace_that_of_their_launcher(void **state)
     assert_string_equal(identity.known.node, "n2");
 }
 
-static void the_only_rank_of_a_machine_is_that_of_the_session(void **state)
+TEST_WITH(the_only_rank_of_a_machine_is_that_of_the_session, begin, NULL)
 {
-    (void)state;
     ADD_DESCENDANT(
         "TORCHELASTIC_RUN_ID=none", "RANK=1", "WORLD_SIZE=2", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1");
     assert_true(identity.known.rank == 1 && identity.known.local_rank == 0);
@@ -123,9 +119,8 @@ static size_t read_ranks(const struct process_log *log, double seconds)
 }
 
 /* mpirun forks, and sets the variables of a rank when it calls execve(), however late that is. */
-static void an_environment_is_read_again_after_execve(void **state)
+TEST_WITH(an_environment_is_read_again_after_execve, begin, NULL)
 {
-    (void)state;
     struct process_tree tree = {0};
     struct process_log log = {.options.tree = &tree};
     struct process *process = add_process(&tree.table);
@@ -140,9 +135,8 @@ static void an_environment_is_read_again_after_execve(void **state)
 }
 
 /* The first fork of a program is read for its siblings, but not for those that call execve(). */
-static void forks_of_one_program_are_read_once(void **state)
+TEST_WITH(forks_of_one_program_are_read_once, begin, NULL)
 {
-    (void)state;
     struct process_tree tree = {0};
     struct process_log log = {.options.tree = &tree};
     struct process *process = add_process(&tree.table);
@@ -167,9 +161,8 @@ static void forks_of_one_program_are_read_once(void **state)
 }
 
 /* Without the right to see it, time has to do. */
-static void without_exec_generations_a_process_is_read_when_it_has_settled(void **state)
+TEST_WITH(without_exec_generations_a_process_is_read_when_it_has_settled, begin, NULL)
 {
-    (void)state;
     struct process_tree tree = {0};
     struct process_log log = {.options.tree = &tree};
     struct process *process = add_process(&tree.table);
@@ -180,9 +173,8 @@ static void without_exec_generations_a_process_is_read_when_it_has_settled(void 
     remove_process(&tree.table, process);
 }
 
-static void an_outer_launcher_replaces_nothing(void **state)
+TEST_WITH(an_outer_launcher_replaces_nothing, begin, NULL)
 {
-    (void)state;
     ADD("OMPI_COMM_WORLD_RANK=2", "OMPI_COMM_WORLD_SIZE=4", "PMIX_NAMESPACE=11");
     ADD("SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_JOB_ID=5");
     ADD("OMPI_COMM_WORLD_RANK=2", "OMPI_COMM_WORLD_SIZE=4", "PMIX_NAMESPACE=11");
@@ -193,9 +185,8 @@ static void an_outer_launcher_replaces_nothing(void **state)
 }
 
 /* gpu-tracker run -- a script that calls mpirun twice */
-static void of_several_runs_none_is_that_of_the_session(void **state)
+TEST_WITH(of_several_runs_none_is_that_of_the_session, begin, NULL)
 {
-    (void)state;
     ADD_DESCENDANT("OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=2", "PMIX_NAMESPACE=11");
     ADD_DESCENDANT("OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2", "PMIX_NAMESPACE=11");
     assert_string_equal(identity.known.run, "11");
@@ -203,17 +194,15 @@ static void of_several_runs_none_is_that_of_the_session(void **state)
     assert_string_equal(identity.known.run, "");
 }
 
-static void a_rank_is_of_the_run_of_main(void **state)
+TEST_WITH(a_rank_is_of_the_run_of_main, begin, NULL)
 {
-    (void)state;
     ADD("PMIX_NAMESPACE=11", "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=2");
     ADD_DESCENDANT("PMIX_NAMESPACE=12", "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=2");
     assert_string_equal(identity.known.run, "11");
 }
 
-static void ranks_are_written_as_ranges(void **state)
+TEST_WITH(ranks_are_written_as_ranges, begin, NULL)
 {
-    (void)state;
     static const long ranks[] = {0, 1, 2, 3, 8, 10, 11};
     char text[32];
     session_identity_format_ranks(ranks, 7, text, sizeof text);
@@ -222,9 +211,8 @@ static void ranks_are_written_as_ranges(void **state)
     assert_string_equal(text, "");
 }
 
-static void the_end_says_how(void **state)
+TEST_WITH(the_end_says_how, begin, NULL)
 {
-    (void)state;
     session_identity_end(&identity, -1);
     assert_true(isnan(identity.known.exit_status) && isnan(identity.known.signal));
     assert_int_equal(strlen(identity.known.end), strlen("2026-01-31T23:59:59.123456Z"));
@@ -235,22 +223,4 @@ static void the_end_says_how(void **state)
     assert_true(isnan(identity.known.exit_status) && identity.known.signal == 9);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(nothing_is_known_without_a_launcher, begin),
-        cmocka_unit_test_setup(a_rank_is_known_with_its_job, begin),
-        cmocka_unit_test_setup(ranks_of_descendants_replace_that_of_their_launcher, begin),
-        cmocka_unit_test_setup(the_only_rank_of_a_machine_is_that_of_the_session, begin),
-        cmocka_unit_test_setup(an_environment_is_read_again_after_execve, begin),
-        cmocka_unit_test_setup(forks_of_one_program_are_read_once, begin),
-        cmocka_unit_test_setup(
-            without_exec_generations_a_process_is_read_when_it_has_settled, begin),
-        cmocka_unit_test_setup(an_outer_launcher_replaces_nothing, begin),
-        cmocka_unit_test_setup(of_several_runs_none_is_that_of_the_session, begin),
-        cmocka_unit_test_setup(a_rank_is_of_the_run_of_main, begin),
-        cmocka_unit_test_setup(ranks_are_written_as_ranges, begin),
-        cmocka_unit_test_setup(the_end_says_how, begin),
-    };
-    return cmocka_run_group_tests_name("session/session_identity", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

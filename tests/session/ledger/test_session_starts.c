@@ -21,23 +21,20 @@ static uint64_t between(const struct session_starts *after, uint64_t least)
     return session_starts_between(&quiet, after, (struct found_pids){0}, least);
 }
 
-static void the_namespaces_pids_count_only_its_own_starts(void **state)
+TEST(the_namespaces_pids_count_only_its_own_starts)
 {
-    (void)state;
     struct session_starts after = later(3000, 502);
     assert_int_equal(between(&after, 2), 2);
 }
 
-static void the_machines_forks_bound_those_of_the_namespace(void **state)
+TEST(the_machines_forks_bound_those_of_the_namespace)
 {
-    (void)state;
     struct session_starts after = later(4, 540); /* pids in use are skipped */
     assert_int_equal(between(&after, 2), 4);
 }
 
-static void pids_that_may_have_wrapped_bound_nothing(void **state)
+TEST(pids_that_may_have_wrapped_bound_nothing)
 {
-    (void)state;
     struct session_starts after = later(20000, 502);
     assert_int_equal(between(&after, 2), 20000);
     after = later(100, 400);
@@ -54,9 +51,8 @@ static void pids_that_may_have_wrapped_bound_nothing(void **state)
 }
 
 /* clone3() with a chosen pid leaves the last one as it was. */
-static void where_pids_were_chosen_the_last_one_proves_nothing(void **state)
+TEST(where_pids_were_chosen_the_last_one_proves_nothing)
 {
-    (void)state;
     struct session_starts after = later(30, 502);
     assert_int_equal(session_starts_between(&quiet, &after, (struct found_pids){501, 502}, 1), 2);
     assert_int_equal(session_starts_between(&quiet, &after, (struct found_pids){501, 700}, 1), 30);
@@ -67,9 +63,8 @@ static void where_pids_were_chosen_the_last_one_proves_nothing(void **state)
     assert_int_equal(session_starts_between(&before, &after, (struct found_pids){0}, 1), 30);
 }
 
-static void counters_that_missed_a_known_start_are_ignored(void **state)
+TEST(counters_that_missed_a_known_start_are_ignored)
 {
-    (void)state;
     struct session_starts after = later(0, 500);
     assert_int_equal(between(&after, 2), UINT64_MAX);
     after = later(100, 501);
@@ -82,9 +77,8 @@ static void counters_that_missed_a_known_start_are_ignored(void **state)
     assert_int_equal(between(&after, 2), UINT64_MAX);
 }
 
-static void every_start_increases_the_kernels_counters(void **state)
+TEST(every_start_increases_the_kernels_counters)
 {
-    (void)state;
     struct session_starts before, after;
     session_starts_read("/proc", &before);
     if (!before.is_known)
@@ -98,9 +92,8 @@ static void every_start_increases_the_kernels_counters(void **state)
     assert_true(session_starts_between(&before, &after, (struct found_pids){0}, 0) >= 1);
 }
 
-static void files_that_are_not_the_kernels_are_ignored(void **state)
+TEST(files_that_are_not_the_kernels_are_ignored)
 {
-    (void)state;
     struct session_starts starts;
     session_starts_read("/nowhere", &starts);
     assert_false(starts.is_known);
@@ -108,16 +101,4 @@ static void files_that_are_not_the_kernels_are_ignored(void **state)
     assert_false(starts.is_known);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_namespaces_pids_count_only_its_own_starts),
-        cmocka_unit_test(the_machines_forks_bound_those_of_the_namespace),
-        cmocka_unit_test(pids_that_may_have_wrapped_bound_nothing),
-        cmocka_unit_test(where_pids_were_chosen_the_last_one_proves_nothing),
-        cmocka_unit_test(counters_that_missed_a_known_start_are_ignored),
-        cmocka_unit_test(every_start_increases_the_kernels_counters),
-        cmocka_unit_test(files_that_are_not_the_kernels_are_ignored),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -13,9 +13,8 @@ static struct gput_sample sample_of(double ram, double cpu)
     return sample;
 }
 
-static void what_was_never_read_stays_missing(void **state)
+TEST(what_was_never_read_stays_missing)
 {
-    (void)state;
     struct usage usage;
     usage_init(&usage);
     struct gput_sample sample = sample_of(5, NAN);
@@ -25,9 +24,8 @@ static void what_was_never_read_stays_missing(void **state)
     assert_true(isnan(usage_mean(&usage, GPUT_MAIN_GPU_RAM)));
 }
 
-static void keeps_the_highest(void **state)
+TEST(keeps_the_highest)
 {
-    (void)state;
     struct usage usage;
     usage_init(&usage);
     const double ram[] = {3, 9, NAN, 4};
@@ -40,9 +38,8 @@ static void keeps_the_highest(void **state)
     assert_true(usage.max[GPUT_CPU_MAIN_SUM] == -1);
 }
 
-static void mean_cpu_weighs_by_time(void **state)
+TEST(mean_cpu_weighs_by_time)
 {
-    (void)state;
     struct usage usage;
     usage_init(&usage);
     struct gput_sample busy = sample_of(NAN, 100), idle = sample_of(NAN, 0);
@@ -52,9 +49,8 @@ static void mean_cpu_weighs_by_time(void **state)
 }
 
 /* The older tool's own figures: 0, 150 and 135 percent are 95 on average. */
-static void mean_gpu_utilization_is_that_of_all_rows(void **state)
+TEST(mean_gpu_utilization_is_that_of_all_rows)
 {
-    (void)state;
     struct usage usage;
     usage_init(&usage);
     const double percents[] = {7, 0, 150, NAN, 135}, seconds[] = {0, 0.05, 2, 1, 0.25};
@@ -66,9 +62,8 @@ static void mean_gpu_utilization_is_that_of_all_rows(void **state)
     assert_true(usage_mean(&usage, GPUT_GPU_SUM_UTILIZATION) == 95);
 }
 
-static void time_without_a_figure_does_not_count(void **state)
+TEST(time_without_a_figure_does_not_count)
 {
-    (void)state;
     struct usage usage;
     usage_init(&usage);
     struct gput_sample known = sample_of(NAN, 50), unknown = sample_of(NAN, NAN);
@@ -77,9 +72,8 @@ static void time_without_a_figure_does_not_count(void **state)
     assert_true(usage_mean(&usage, GPUT_CPU_MAIN_SUM) == 50);
 }
 
-static void one_sample_at_one_moment_is_its_own_mean(void **state)
+TEST(one_sample_at_one_moment_is_its_own_mean)
 {
-    (void)state;
     struct usage usage;
     usage_init(&usage);
     struct gput_sample sample = sample_of(7, NAN);
@@ -87,15 +81,4 @@ static void one_sample_at_one_moment_is_its_own_mean(void **state)
     assert_true(usage_mean(&usage, GPUT_MAIN_RAM) == 7);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_never_read_stays_missing),
-        cmocka_unit_test(keeps_the_highest),
-        cmocka_unit_test(mean_cpu_weighs_by_time),
-        cmocka_unit_test(mean_gpu_utilization_is_that_of_all_rows),
-        cmocka_unit_test(time_without_a_figure_does_not_count),
-        cmocka_unit_test(one_sample_at_one_moment_is_its_own_mean),
-    };
-    return cmocka_run_group_tests_name("session/usage", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -56,9 +56,8 @@ static double value(const struct stage *stage, enum gput_measurement_id id)
     return stage->sampler.snapshot.sample.values[id];
 }
 
-static void threads_add_up_without_the_trackers_own(void **state)
+TEST(threads_add_up_without_the_trackers_own)
 {
-    (void)state;
     struct stage stage;
     open_stage(&stage);
     sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
@@ -81,9 +80,8 @@ static unsigned one_that_ends(void *n_asked)
     return (*(int *)n_asked)++ == 0;
 }
 
-static void a_thread_of_the_tracker_that_starts_or_ends_during_a_scan_is_not_counted(void **state)
+TEST(a_thread_of_the_tracker_that_starts_or_ends_during_a_scan_is_not_counted)
 {
-    (void)state;
     unsigned (*const cases[])(void *) = {one_that_starts, one_that_ends};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct stage stage;
@@ -97,9 +95,8 @@ static void a_thread_of_the_tracker_that_starts_or_ends_during_a_scan_is_not_cou
     }
 }
 
-static void zombies_have_no_threads_and_no_memory(void **state)
+TEST(zombies_have_no_threads_and_no_memory)
 {
-    (void)state;
     struct stage stage;
     open_stage(&stage);
     stage.child.state = 'Z';
@@ -113,9 +110,8 @@ static void zombies_have_no_threads_and_no_memory(void **state)
 }
 
 /* As statm is while execve() or exit() replaces its memory. */
-static void ram_of_a_process_without_pages_is_missing(void **state)
+TEST(ram_of_a_process_without_pages_is_missing)
 {
-    (void)state;
     struct stage stage;
     open_stage(&stage);
     stage.main.resident_pages = stage.main.shared_pages = 0;
@@ -126,9 +122,8 @@ static void ram_of_a_process_without_pages_is_missing(void **state)
     close_stage(&stage);
 }
 
-static void unreadable_figures_are_missing(void **state)
+TEST(unreadable_figures_are_missing)
 {
-    (void)state;
     struct stage stage;
     open_stage(&stage);
     sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
@@ -139,9 +134,8 @@ static void unreadable_figures_are_missing(void **state)
     close_stage(&stage);
 }
 
-static void cpu_is_time_used_over_the_interval(void **state)
+TEST(cpu_is_time_used_over_the_interval)
 {
-    (void)state;
     struct stage stage;
     open_stage(&stage);
     /* Half a second each, within one second. */
@@ -160,9 +154,8 @@ static void cpu_is_time_used_over_the_interval(void **state)
 }
 
 /* On a busy machine the baseline can be late. */
-static void cpu_time_of_a_command_before_the_baseline_is_in_its_first_row(void **state)
+TEST(cpu_time_of_a_command_before_the_baseline_is_in_its_first_row)
 {
-    (void)state;
     for (int is_old = 0; is_old < 2; is_old++) {
         struct stage stage;
         open_stage(&stage);
@@ -181,9 +174,8 @@ static void cpu_time_of_a_command_before_the_baseline_is_in_its_first_row(void *
     }
 }
 
-static void no_process_uses_more_than_the_machine_has(void **state)
+TEST(no_process_uses_more_than_the_machine_has)
 {
-    (void)state;
     struct stage stage;
     open_stage(&stage);
     stage.main.utime = 1000000;
@@ -194,9 +186,8 @@ static void no_process_uses_more_than_the_machine_has(void **state)
     close_stage(&stage);
 }
 
-static void the_last_figures_of_main_stay_after_its_end(void **state)
+TEST(the_last_figures_of_main_stay_after_its_end)
 {
-    (void)state;
     struct stage stage;
     open_stage(&stage);
     sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
@@ -217,9 +208,8 @@ static int64_t known_seconds(const void *seconds)
 }
 
 /* Main has used two seconds; with auto-reaped children the total is known to be higher. */
-static void auto_reaped_children_have_their_share_of_joules(void **state)
+TEST(auto_reaped_children_have_their_share_of_joules)
 {
-    (void)state;
     static const struct {
         int known, descendants_joules;
     } cases[] = {{0, 0}, {6, 50}, {1000, 100}};
@@ -251,9 +241,8 @@ static void auto_reaped_children_have_their_share_of_joules(void **state)
 }
 
 /* A command that ends at once has used all of its CPU time by then. */
-static void cpu_time_before_the_first_sample_has_its_share(void **state)
+TEST(cpu_time_before_the_first_sample_has_its_share)
 {
-    (void)state;
     struct stage stage;
     assert_int_equal(fake_sysfs_create(), 0);
     fake_sysfs_make_zone("intel-rapl:0", "package-0\n", 1000);
@@ -277,20 +266,4 @@ static void cpu_time_before_the_first_sample_has_its_share(void **state)
     fake_sysfs_remove(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_add_up_without_the_trackers_own),
-        cmocka_unit_test(a_thread_of_the_tracker_that_starts_or_ends_during_a_scan_is_not_counted),
-        cmocka_unit_test(zombies_have_no_threads_and_no_memory),
-        cmocka_unit_test(ram_of_a_process_without_pages_is_missing),
-        cmocka_unit_test(unreadable_figures_are_missing),
-        cmocka_unit_test(cpu_is_time_used_over_the_interval),
-        cmocka_unit_test(cpu_time_of_a_command_before_the_baseline_is_in_its_first_row),
-        cmocka_unit_test(no_process_uses_more_than_the_machine_has),
-        cmocka_unit_test(the_last_figures_of_main_stay_after_its_end),
-        cmocka_unit_test(cpu_time_before_the_first_sample_has_its_share),
-        cmocka_unit_test(auto_reaped_children_have_their_share_of_joules),
-    };
-    return cmocka_run_group_tests_name("session/sampler", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -94,9 +94,8 @@ static void stop(struct counted *counted)
     schedule_finish(&counted->schedule);
 }
 
-static void ticks_between_a_beginning_and_an_end(void **state)
+TEST(ticks_between_a_beginning_and_an_end)
 {
-    (void)state;
     struct counted counted = {.tick_due_ns = INT64_MAX, .other_due_ns = INT64_MAX};
     start(&counted, INTERVAL_NS);
     wait_for_ticks(&counted, 3);
@@ -112,9 +111,8 @@ static void ticks_between_a_beginning_and_an_end(void **state)
     assert_int_equal(counted.ended, 1);
 }
 
-static void counts_deadlines_that_passed_during_a_tick(void **state)
+TEST(counts_deadlines_that_passed_during_a_tick)
 {
-    (void)state;
     struct counted counted = {
         .tick_due_ns = INT64_MAX, .other_due_ns = INT64_MAX, .sleeps_too_long = true};
     start(&counted, INTERVAL_NS);
@@ -123,9 +121,8 @@ static void counts_deadlines_that_passed_during_a_tick(void **state)
     assert_true(counted.schedule.missed_ticks >= 3);
 }
 
-static void a_job_can_have_a_tick_before_its_deadline(void **state)
+TEST(a_job_can_have_a_tick_before_its_deadline)
 {
-    (void)state;
     int64_t due_ns = clock_monotonic_ns() + NS_PER_SECOND / 500;
     struct counted counted = {.tick_due_ns = due_ns, .other_due_ns = INT64_MAX};
     start(&counted, INTERVAL_NS);
@@ -137,9 +134,8 @@ static void a_job_can_have_a_tick_before_its_deadline(void **state)
     stop(&counted);
 }
 
-static void does_other_work_between_ticks(void **state)
+TEST(does_other_work_between_ticks)
 {
-    (void)state;
     struct counted counted = {
         .tick_due_ns = INT64_MAX, .other_due_ns = clock_monotonic_ns() + NS_PER_SECOND / 1000};
     start(&counted, INTERVAL_NS);
@@ -148,9 +144,8 @@ static void does_other_work_between_ticks(void **state)
     assert_int_equal(counted.others_at_first_tick, 1);
 }
 
-static void what_has_ended_already_needs_no_thread(void **state)
+TEST(what_has_ended_already_needs_no_thread)
 {
-    (void)state;
     struct counted counted = {.tick_due_ns = INT64_MAX, .other_due_ns = INT64_MAX};
     const struct schedule_job job = job_of(&counted);
     assert_int_equal(schedule_init(&counted.schedule), GPUT_OK);
@@ -179,9 +174,8 @@ static void begin_and_wait(void *user, int64_t until_ns)
 }
 
 /* A reading of a process that waits for dead storage, for example. */
-static void a_job_that_does_not_return_is_left_alone(void **state)
+TEST(a_job_that_does_not_return_is_left_alone)
 {
-    (void)state;
     static struct counted counted = {.tick_due_ns = INT64_MAX, .other_due_ns = INT64_MAX};
     struct schedule_job job = job_of(&counted);
     job.begin = begin_and_wait;
@@ -201,15 +195,4 @@ static void a_job_that_does_not_return_is_left_alone(void **state)
     schedule_unlock(&counted.schedule);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ticks_between_a_beginning_and_an_end),
-        cmocka_unit_test(counts_deadlines_that_passed_during_a_tick),
-        cmocka_unit_test(a_job_can_have_a_tick_before_its_deadline),
-        cmocka_unit_test(does_other_work_between_ticks),
-        cmocka_unit_test(what_has_ended_already_needs_no_thread),
-        cmocka_unit_test(a_job_that_does_not_return_is_left_alone),
-    };
-    return cmocka_run_group_tests_name("session/schedule", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -6,9 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void what_a_living_process_counted_before_is_subtracted(void **state)
+TEST(what_a_living_process_counted_before_is_subtracted)
 {
-    (void)state;
     struct proc_stat stat;
     const struct task_counts before = {.minor_faults = 1};
     struct session_counts counts = {0};
@@ -24,9 +23,8 @@ static void what_a_living_process_counted_before_is_subtracted(void **state)
 }
 
 /* A descriptor that was opened in time can be read when the process has ended. */
-static void io_of_a_process_that_ended_stays_readable(void **state)
+TEST(io_of_a_process_that_ended_stays_readable)
 {
-    (void)state;
     struct session_counts counts = {0};
     int hold[2];
     assert_int_equal(pipe(hold), 0);
@@ -50,11 +48,4 @@ static void io_of_a_process_that_ended_stays_readable(void **state)
     assert_int_equal(counts.without_io, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_living_process_counted_before_is_subtracted),
-        cmocka_unit_test(io_of_a_process_that_ended_stays_readable),
-    };
-    return cmocka_run_group_tests_name("session/session_counts", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -45,9 +45,8 @@ static struct gput_snapshot *snapshot_of_tick(struct gput_session *session, uint
     }
 }
 
-static void the_first_snapshot_is_there_when_tracking_has_begun(void **state)
+IN_FOLDER(the_first_snapshot_is_there_when_tracking_has_begun)
 {
-    (void)state;
     struct gput_session *session = create_with_snapshots(10);
     struct gput_snapshot *snapshot;
     assert_int_equal(gput_session_latest_snapshot(session, &snapshot, NULL), GPUT_ERROR_STATE);
@@ -79,9 +78,8 @@ static bool only_main_ran(const struct gput_snapshot *snapshot, const struct gpu
            gput_snapshot_process(snapshot, 1)->cpu_percent == 0;
 }
 
-static void processes_have_what_they_used_since_the_snapshot_before(void **state)
+IN_FOLDER(processes_have_what_they_used_since_the_snapshot_before)
 {
-    (void)state;
     struct gput_session *session = create_with_snapshots(0.05);
     launch_consumer(session, "child [ sleep 100 ] spin 100");
     struct gput_snapshot *first = snapshot_of_processes(session, 2);
@@ -122,9 +120,8 @@ static void processes_have_what_they_used_since_the_snapshot_before(void **state
     gput_snapshot_release(second);
 }
 
-static void ram_of_a_child_in_the_memory_of_its_parent_is_not_known(void **state)
+IN_FOLDER(ram_of_a_child_in_the_memory_of_its_parent_is_not_known)
 {
-    (void)state;
     struct gput_session *session = create_with_snapshots(0.05);
     launch_consumer(session, "vfork [ sleep 100 ]");
     struct gput_snapshot *snapshot = snapshot_of_processes(session, 2);
@@ -139,9 +136,8 @@ static void ram_of_a_child_in_the_memory_of_its_parent_is_not_known(void **state
     gput_snapshot_release(snapshot);
 }
 
-static void there_are_no_snapshots_unless_asked_for(void **state)
+IN_FOLDER(there_are_no_snapshots_unless_asked_for)
 {
-    (void)state;
     struct gput_session *session = create_every(10);
     struct gput_snapshot *snapshot;
     struct gput_error error;
@@ -160,9 +156,8 @@ static const struct gput_snapshot_process *find(const struct gput_snapshot *snap
     return NULL;
 }
 
-static void of_the_machine_all_processes_are_listed(void **state)
+IN_FOLDER(of_the_machine_all_processes_are_listed)
 {
-    (void)state;
     struct gput_session *session = create_with_snapshots(0.05);
     assert_int_equal(gput_session_track_machine(session, NULL), GPUT_OK);
     pid_t child = fork();
@@ -189,9 +184,8 @@ static void of_the_machine_all_processes_are_listed(void **state)
     gput_session_destroy(session);
 }
 
-static void command_lines_are_there_when_asked_for(void **state)
+IN_FOLDER(command_lines_are_there_when_asked_for)
 {
-    (void)state;
     struct gput_session_options options = options_every(0.05);
     options.snapshots = options.processes = options.command_lines = true;
     struct gput_session *session = create(&options);
@@ -206,15 +200,4 @@ static void command_lines_are_there_when_asked_for(void **state)
     gput_session_destroy(session);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(the_first_snapshot_is_there_when_tracking_has_begun),
-        IN_FOLDER(processes_have_what_they_used_since_the_snapshot_before),
-        IN_FOLDER(ram_of_a_child_in_the_memory_of_its_parent_is_not_known),
-        IN_FOLDER(there_are_no_snapshots_unless_asked_for),
-        IN_FOLDER(of_the_machine_all_processes_are_listed),
-        IN_FOLDER(command_lines_are_there_when_asked_for),
-    };
-    return cmocka_run_group_tests_name("session/snapshot_copy", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

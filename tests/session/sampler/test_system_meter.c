@@ -21,9 +21,8 @@ static void put_ram(const struct fake_procfs *fake, unsigned total_kb, unsigned 
     fake_write(fake, text, "meminfo");
 }
 
-static void gives_used_and_total_ram_in_bytes(void **state)
+TEST(gives_used_and_total_ram_in_bytes)
 {
-    (void)state;
     struct fake_procfs fake;
     struct system_meter meter;
     fake_procfs_init(&fake);
@@ -42,9 +41,8 @@ static void gives_used_and_total_ram_in_bytes(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void gives_cpu_over_the_interval_in_cores(void **state)
+TEST(gives_cpu_over_the_interval_in_cores)
 {
-    (void)state;
     struct fake_procfs fake;
     struct system_meter meter;
     fake_procfs_init(&fake);
@@ -63,9 +61,8 @@ static void gives_cpu_over_the_interval_in_cores(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void a_short_interval_is_extended_until_it_is_long_enough(void **state)
+TEST(a_short_interval_is_extended_until_it_is_long_enough)
 {
-    (void)state;
     struct fake_procfs fake;
     struct system_meter meter;
     fake_procfs_init(&fake);
@@ -88,9 +85,8 @@ static void a_short_interval_is_extended_until_it_is_long_enough(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void without_files_figures_are_missing_not_zero(void **state)
+TEST(without_files_figures_are_missing_not_zero)
 {
-    (void)state;
     struct system_meter meter;
     system_meter_init(&meter, "/nowhere/at/all", 4, 0);
     system_meter_read(&meter, NS_PER_SECOND);
@@ -100,9 +96,8 @@ static void without_files_figures_are_missing_not_zero(void **state)
     system_meter_finish(&meter);
 }
 
-static void damaged_files_lose_their_figure_only(void **state)
+TEST(damaged_files_lose_their_figure_only)
 {
-    (void)state;
     struct fake_procfs fake;
     struct system_meter meter;
     fake_procfs_init(&fake);
@@ -118,9 +113,8 @@ static void damaged_files_lose_their_figure_only(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void reads_nothing_that_another_reads(void **state)
+TEST(reads_nothing_that_another_reads)
 {
-    (void)state;
     struct fake_procfs fake;
     struct system_meter meter;
     fake_procfs_init(&fake);
@@ -145,15 +139,4 @@ static void reads_nothing_that_another_reads(void **state)
     fake_procfs_finish(&fake);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_used_and_total_ram_in_bytes),
-        cmocka_unit_test(gives_cpu_over_the_interval_in_cores),
-        cmocka_unit_test(a_short_interval_is_extended_until_it_is_long_enough),
-        cmocka_unit_test(without_files_figures_are_missing_not_zero),
-        cmocka_unit_test(damaged_files_lose_their_figure_only),
-        cmocka_unit_test(reads_nothing_that_another_reads),
-    };
-    return cmocka_run_group_tests_name("session/system_meter", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -14,9 +14,8 @@ static size_t take_until(struct wait_sampler *waits, struct process_tree *tree, 
     return count;
 }
 
-static void there_is_one_moment_in_each_period(void **state)
+TEST(there_is_one_moment_in_each_period)
 {
-    (void)state;
     struct process_tree tree = {0};
     struct wait_sampler waits;
     int64_t start_ns = 7 * NS_PER_SECOND;
@@ -31,9 +30,8 @@ static void there_is_one_moment_in_each_period(void **state)
 }
 
 /* At a fixed interval, half of them would be all or none of these. */
-static void moments_do_not_follow_a_period_of_the_program(void **state)
+TEST(moments_do_not_follow_a_period_of_the_program)
 {
-    (void)state;
     struct process_tree tree = {0};
     struct wait_sampler waits;
     size_t early = 0;
@@ -46,9 +44,8 @@ static void moments_do_not_follow_a_period_of_the_program(void **state)
     assert_in_range(early, 1800, 2200);
 }
 
-static void short_sessions_have_as_many_moments(void **state)
+TEST(short_sessions_have_as_many_moments)
 {
-    (void)state;
     struct process_tree tree = {0};
     struct wait_sampler waits;
     wait_sampler_init(&waits, 0, NS_PER_SECOND);
@@ -58,9 +55,8 @@ static void short_sessions_have_as_many_moments(void **state)
     assert_in_range(take_until(&waits, &tree, 164 * NS_PER_SECOND), 95, 105);
 }
 
-static void many_processes_have_fewer_moments(void **state)
+TEST(many_processes_have_fewer_moments)
 {
-    (void)state;
     struct process_tree tree = {0};
     struct wait_sampler waits;
     wait_sampler_init(&waits, 0, NS_PER_SECOND);
@@ -76,9 +72,8 @@ static void many_processes_have_fewer_moments(void **state)
     assert_true(waits.period_ns > 4 * of_few_ns);
 }
 
-static void after_a_pause_it_goes_on_from_now(void **state)
+TEST(after_a_pause_it_goes_on_from_now)
 {
-    (void)state;
     struct process_tree tree = {0};
     struct wait_sampler waits;
     wait_sampler_init(&waits, 0, NS_PER_SECOND);
@@ -86,9 +81,8 @@ static void after_a_pause_it_goes_on_from_now(void **state)
     assert_true(waits.due_ns >= 100 * NS_PER_SECOND);
 }
 
-static void an_idle_gpu_is_counted(void **state)
+TEST(an_idle_gpu_is_counted)
 {
-    (void)state;
     struct process_tree tree = {0};
     struct wait_sampler waits;
     wait_sampler_init(&waits, 0, NS_PER_SECOND);
@@ -104,9 +98,8 @@ static void an_idle_gpu_is_counted(void **state)
 }
 
 /* Of main, whose first thread reads a pipe, and a worker that computes in one of two threads. */
-static void other_threads_are_counted_while_a_gpu_is_idle(void **state)
+TEST(other_threads_are_counted_while_a_gpu_is_idle)
 {
-    (void)state;
     struct thread of_main[] = {{.cause = WALL_PIPE, .is_listed = true}};
     struct thread of_worker[] = {{.cause = WALL_COMPUTING, .is_listed = true},
         {.cause = WALL_CAUSE_COUNT, .is_listed = true}, {.cause = WALL_LOCK}};
@@ -130,16 +123,4 @@ static void other_threads_are_counted_while_a_gpu_is_idle(void **state)
     assert_int_equal(others->ns[WALL_PIPE] + others->ns[WALL_LOCK], 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_is_one_moment_in_each_period),
-        cmocka_unit_test(moments_do_not_follow_a_period_of_the_program),
-        cmocka_unit_test(short_sessions_have_as_many_moments),
-        cmocka_unit_test(many_processes_have_fewer_moments),
-        cmocka_unit_test(after_a_pause_it_goes_on_from_now),
-        cmocka_unit_test(an_idle_gpu_is_counted),
-        cmocka_unit_test(other_threads_are_counted_while_a_gpu_is_idle),
-    };
-    return cmocka_run_group_tests_name("session/sampler/wait_sampler", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,9 +2,8 @@
 #include "session/sessions.h"
 #include "session/sinks/sink.h"
 
-static void results_so_far_say_what_is_known_now(void **state)
+IN_FOLDER(results_so_far_say_what_is_known_now)
 {
-    (void)state;
     struct gput_session *session = create_every(0.05);
     struct gput_results *none, results;
     assert_int_equal(gput_session_results_so_far(session, &none, NULL), GPUT_ERROR_STATE);
@@ -40,9 +39,8 @@ static const struct gput_results *publish(
     return next;
 }
 
-static void each_results_are_taken_once(void **state)
+TEST(each_results_are_taken_once)
 {
-    (void)state;
     struct latest latest = {0};
     struct gput_results taken = {0};
     latest_init(&latest);
@@ -64,9 +62,8 @@ static void each_results_are_taken_once(void **state)
 }
 
 /* Those of a time before are where new results are made. */
-static void nothing_of_earlier_results_remains(void **state)
+TEST(nothing_of_earlier_results_remains)
 {
-    (void)state;
     struct latest latest = {0};
     struct gput_results taken = {0};
     latest_init(&latest);
@@ -83,9 +80,8 @@ static void nothing_of_earlier_results_remains(void **state)
     latest_finish(&latest);
 }
 
-static void results_are_not_published_while_others_are_taken(void **state)
+TEST(results_are_not_published_while_others_are_taken)
 {
-    (void)state;
     struct latest latest = {0};
     struct gput_results taken = {0};
     latest_init(&latest);
@@ -104,13 +100,4 @@ static void results_are_not_published_while_others_are_taken(void **state)
     latest_finish(&latest);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(results_so_far_say_what_is_known_now),
-        cmocka_unit_test(each_results_are_taken_once),
-        cmocka_unit_test(nothing_of_earlier_results_remains),
-        cmocka_unit_test(results_are_not_published_while_others_are_taken),
-    };
-    return cmocka_run_group_tests_name("session/latest", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,8 +1,7 @@
 #include "session/sessions.h"
 
-static void the_server_of_metrics_is_not_counted(void **state)
+IN_FOLDER(the_server_of_metrics_is_not_counted)
 {
-    (void)state;
     struct gput_session_options options = options_every(0.05);
     options.listen = "0";
     struct gput_session *session = create(&options);
@@ -15,10 +14,4 @@ static void the_server_of_metrics_is_not_counted(void **state)
     gput_session_destroy(session);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(the_server_of_metrics_is_not_counted),
-    };
-    return cmocka_run_group_tests_name("session/sink_metrics", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

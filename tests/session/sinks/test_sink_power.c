@@ -106,9 +106,8 @@ static double window_seconds(struct gput_energy_recording *recording)
     return (double)(window.end_us - window.start_us) / 1e6;
 }
 
-static void dates_go_on_while_the_system_s_time_is_set(void **state)
+TEST_WITH(dates_go_on_while_the_system_s_time_is_set, enter_folder, leave_folder)
 {
-    (void)state;
     static const int steps[] = {STEP_SECONDS, -STEP_SECONDS};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         double seconds;
@@ -122,9 +121,8 @@ static void dates_go_on_while_the_system_s_time_is_set(void **state)
     }
 }
 
-static void a_suspended_machine_adds_no_time(void **state)
+TEST_WITH(a_suspended_machine_adds_no_time, enter_folder, leave_folder)
 {
-    (void)state;
     double seconds;
     struct gput_energy_recording *recording =
         record_while_set(&suspended_seconds, STEP_SECONDS, &seconds);
@@ -136,9 +134,8 @@ static void a_suspended_machine_adds_no_time(void **state)
     gput_energy_recording_destroy(recording);
 }
 
-static void the_integral_of_cpu_time_is_what_was_used(void **state)
+TEST_WITH(the_integral_of_cpu_time_is_what_was_used, enter_folder, leave_folder)
 {
-    (void)state;
     struct gput_session_options options = recording_options();
     spin(0.2); /* what was used before does not count */
     struct gput_session *session = create(&options);
@@ -155,15 +152,4 @@ static void the_integral_of_cpu_time_is_what_was_used(void **state)
         fail_msg("%g s of %g s", total, used);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            dates_go_on_while_the_system_s_time_is_set, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(
-            a_suspended_machine_adds_no_time, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(
-            the_integral_of_cpu_time_is_what_was_used, enter_folder, leave_folder),
-    };
-    return cmocka_run_group_tests_name("session/sink_power", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

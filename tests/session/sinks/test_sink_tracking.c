@@ -48,26 +48,15 @@ static void assert_no_cpu_time_of(int seconds)
         fail_msg("%g s of %g s", samples.cpu_seconds, used);
 }
 
-static void a_suspended_machine_uses_no_cpu_time(void **state)
+TEST_WITH(a_suspended_machine_uses_no_cpu_time, enter_folder, leave_folder)
 {
-    (void)state;
     assert_no_cpu_time_of(600);
 }
 
-static void how_long_a_session_took_is_known_however_long_a_machine_is_suspended(void **state)
+TEST_WITH(how_long_a_session_took_is_known_however_long_a_machine_is_suspended, enter_folder,
+    leave_folder)
 {
-    (void)state;
     assert_no_cpu_time_of(100000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            a_suspended_machine_uses_no_cpu_time, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(
-            how_long_a_session_took_is_known_however_long_a_machine_is_suspended, enter_folder,
-            leave_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

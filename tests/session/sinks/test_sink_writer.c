@@ -118,9 +118,8 @@ static void put_many(struct sink_writer *writer, int first, int count)
         assert_true(sink_writer_put(writer, &i));
 }
 
-static void writes_items_in_order_and_completes_them(void **state)
+TEST(writes_items_in_order_and_completes_them)
 {
-    (void)state;
     struct disk disk;
     struct sink_writer *writer = create(&job, &disk);
     sink_writer_start(writer, false);
@@ -145,9 +144,8 @@ static void flush_disk(struct sink_writer *writer, void *output)
     end_use(disk);
 }
 
-static void what_waited_is_flushed_once(void **state)
+TEST(what_waited_is_flushed_once)
 {
-    (void)state;
     struct disk disk;
     struct sink_writer_job flushing = job;
     flushing.flush = flush_disk;
@@ -167,9 +165,8 @@ static void what_waited_is_flushed_once(void **state)
     sink_writer_destroy(writer);
 }
 
-static void a_drain_waits_until_all_is_written(void **state)
+TEST(a_drain_waits_until_all_is_written)
 {
-    (void)state;
     struct disk disk;
     struct sink_writer *writer = create(&job, &disk);
     sink_writer_start(writer, true);
@@ -183,9 +180,8 @@ static void a_drain_waits_until_all_is_written(void **state)
     sink_writer_destroy(writer);
 }
 
-static void a_disk_that_hangs_delays_nothing_and_memory_is_bounded(void **state)
+TEST(a_disk_that_hangs_delays_nothing_and_memory_is_bounded)
 {
-    (void)state;
     struct disk disk;
     struct sink_writer *writer = create(&job, &disk);
     int one_more = MAX_ITEMS + 1;
@@ -204,9 +200,8 @@ static void a_disk_that_hangs_delays_nothing_and_memory_is_bounded(void **state)
     sink_writer_destroy(writer);
 }
 
-static void a_disk_that_hangs_to_the_end_is_left_alone(void **state)
+TEST(a_disk_that_hangs_to_the_end_is_left_alone)
 {
-    (void)state;
     struct disk disk;
     struct sink_writer *writer = create(&hasty_job, &disk);
     disk.hangs = true;
@@ -226,9 +221,8 @@ static void a_disk_that_hangs_to_the_end_is_left_alone(void **state)
     assert_int_equal(disk.count, 4);
 }
 
-static void warnings_and_lost_rows_are_passed_on(void **state)
+TEST(warnings_and_lost_rows_are_passed_on)
 {
-    (void)state;
     struct disk disk;
     struct sink_writer *writer = create(&job, &disk);
     sink_writer_start(writer, false);
@@ -247,9 +241,8 @@ static void warnings_and_lost_rows_are_passed_on(void **state)
     sink_writer_destroy(writer);
 }
 
-static void without_a_thread_items_are_written_at_once(void **state)
+TEST(without_a_thread_items_are_written_at_once)
 {
-    (void)state;
     struct disk disk;
     struct sink_writer *writer = create(&job, &disk);
     put_many(writer, 0, 2 * MAX_ITEMS);
@@ -261,26 +254,12 @@ static void without_a_thread_items_are_written_at_once(void **state)
     sink_writer_destroy(writer);
 }
 
-static void without_output_there_is_nothing_to_complete(void **state)
+TEST(without_output_there_is_nothing_to_complete)
 {
-    (void)state;
     struct sink_writer *writer = sink_writer_create(&job);
     assert_true(end(writer));
     sink_writer_destroy(writer);
     sink_writer_destroy(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writes_items_in_order_and_completes_them),
-        cmocka_unit_test(what_waited_is_flushed_once),
-        cmocka_unit_test(a_drain_waits_until_all_is_written),
-        cmocka_unit_test(a_disk_that_hangs_delays_nothing_and_memory_is_bounded),
-        cmocka_unit_test(a_disk_that_hangs_to_the_end_is_left_alone),
-        cmocka_unit_test(warnings_and_lost_rows_are_passed_on),
-        cmocka_unit_test(without_a_thread_items_are_written_at_once),
-        cmocka_unit_test(without_output_there_is_nothing_to_complete),
-    };
-    return cmocka_run_group_tests_name("session/sink_writer", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -30,9 +30,8 @@ static void close_stage(struct stage *stage, struct sink_end end)
     session_settings_finish(&stage->settings);
 }
 
-static void only_sinks_that_are_asked_for_are_opened(void **state)
+IN_FOLDER(only_sinks_that_are_asked_for_are_opened)
 {
-    (void)state;
     struct gput_session_options options = options_every(1);
     struct gput_error error;
     struct stage stage;
@@ -43,9 +42,8 @@ static void only_sinks_that_are_asked_for_are_opened(void **state)
     assert_int_equal(files_in_folder(), 0);
 }
 
-static void a_sink_that_nothing_asks_for_is_always_opened(void **state)
+IN_FOLDER(a_sink_that_nothing_asks_for_is_always_opened)
 {
-    (void)state;
     const struct sink_class plain = {.name = "plain", .size = sizeof(struct sink)};
     const struct sink_class named = {.name = "named",
         .size = sizeof(struct sink),
@@ -57,9 +55,8 @@ static void a_sink_that_nothing_asks_for_is_always_opened(void **state)
     assert_true(sink_is_wanted(&named, &options));
 }
 
-static void what_was_opened_before_an_error_leaves_nothing(void **state)
+IN_FOLDER(what_was_opened_before_an_error_leaves_nothing)
 {
-    (void)state;
     struct gput_session_options options = options_every(1);
     struct gput_error error;
     struct stage stage;
@@ -72,9 +69,8 @@ static void what_was_opened_before_an_error_leaves_nothing(void **state)
     assert_int_equal(files_in_folder(), 0);
 }
 
-static void results_stay_in_their_file_when_a_session_was_abandoned(void **state)
+IN_FOLDER(results_stay_in_their_file_when_a_session_was_abandoned)
 {
-    (void)state;
     for (int is_abandoned = 0; is_abandoned < 2; is_abandoned++) {
         struct gput_session_options options = options_every(1);
         struct gput_error error;
@@ -118,9 +114,8 @@ static int track_with_small_files(void)
     return has_lost ? 0 : 2;
 }
 
-static void a_limit_of_file_sizes_ends_no_program(void **state)
+IN_FOLDER(a_limit_of_file_sizes_ends_no_program)
 {
-    (void)state;
     int status;
     char command[200];
     pid_t pid = fork();
@@ -133,14 +128,4 @@ static void a_limit_of_file_sizes_ends_no_program(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(only_sinks_that_are_asked_for_are_opened),
-        IN_FOLDER(a_sink_that_nothing_asks_for_is_always_opened),
-        IN_FOLDER(what_was_opened_before_an_error_leaves_nothing),
-        IN_FOLDER(results_stay_in_their_file_when_a_session_was_abandoned),
-        IN_FOLDER(a_limit_of_file_sizes_ends_no_program),
-    };
-    return cmocka_run_group_tests_name("session/sinks", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -69,9 +69,8 @@ static struct gput_jobs *sorted(struct gput_jobs *jobs)
     return jobs;
 }
 
-static void files_of_one_session_are_one_rank(void **state)
+TEST(files_of_one_session_are_one_rank)
 {
-    (void)state;
     struct gput_jobs *jobs = calloc(1, sizeof *jobs);
     struct jobs_rank *samples = add(jobs, "1", "n1", 0, 0);
     samples->files = JOBS_SAMPLES;
@@ -86,9 +85,8 @@ static void files_of_one_session_are_one_rank(void **state)
     gput_jobs_destroy(jobs);
 }
 
-static void a_rank_that_comes_twice_is_of_the_next_run(void **state)
+TEST(a_rank_that_comes_twice_is_of_the_next_run)
 {
-    (void)state;
     struct gput_jobs *jobs = calloc(1, sizeof *jobs);
     for (int run = 0; run < 2; run++)
         for (int rank = 0; rank < 4; rank++)
@@ -105,9 +103,8 @@ static void a_rank_that_comes_twice_is_of_the_next_run(void **state)
     gput_jobs_destroy(jobs);
 }
 
-static void runs_at_the_same_time_are_two_jobs(void **state)
+TEST(runs_at_the_same_time_are_two_jobs)
 {
-    (void)state;
     static const char *const runs[] = {"n1:2", "n1:1"};
     struct gput_jobs *jobs = calloc(1, sizeof *jobs);
     for (int rank = 0; rank < 4; rank++)
@@ -123,9 +120,8 @@ static void runs_at_the_same_time_are_two_jobs(void **state)
 }
 
 /* Of no known run, as in containers: world sizes keep them apart, where they went on at once. */
-static void runs_of_other_sizes_at_the_same_time_are_two_jobs(void **state)
+TEST(runs_of_other_sizes_at_the_same_time_are_two_jobs)
 {
-    (void)state;
     for (double later = 0; later < 300; later += 200) {
         struct gput_jobs *jobs = calloc(1, sizeof *jobs);
         for (int rank = 0; rank < 4; rank++) {
@@ -142,9 +138,8 @@ static void runs_of_other_sizes_at_the_same_time_are_two_jobs(void **state)
 }
 
 /* An earlier version does not say it. */
-static void ranks_of_no_known_run_are_of_the_only_one(void **state)
+TEST(ranks_of_no_known_run_are_of_the_only_one)
 {
-    (void)state;
     struct gput_jobs *jobs = calloc(1, sizeof *jobs);
     for (int rank = 0; rank < 4; rank++)
         strcpy(add(jobs, "", "n1", rank, rank)->run, rank == 2 ? "" : "n1:1");
@@ -155,9 +150,8 @@ static void ranks_of_no_known_run_are_of_the_only_one(void **state)
 }
 
 /* Of no known run: the starts of their ranks are all there is. */
-static void runs_of_one_size_at_the_same_time_are_named(void **state)
+TEST(runs_of_one_size_at_the_same_time_are_named)
 {
-    (void)state;
     for (double later = 0.5; later < 300; later += 200) {
         struct gput_jobs *jobs = calloc(1, sizeof *jobs);
         for (int rank = 0; rank < 4; rank++)
@@ -194,9 +188,8 @@ static struct gput_jobs *runs_of_two_machines(int n_runs, double offset, const i
     return sorted(jobs);
 }
 
-static void a_lost_rank_does_not_mix_runs_where_a_clock_is_off(void **state)
+TEST(a_lost_rank_does_not_mix_runs_where_a_clock_is_off)
 {
-    (void)state;
     const int lost[][2] = {{0, 0}, {3, 3}, {12, 12}, {2, 13}, {1, 3}};
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
         for (double offset = -3600; offset <= 3600; offset += 3600) {
@@ -211,9 +204,8 @@ static void a_lost_rank_does_not_mix_runs_where_a_clock_is_off(void **state)
 
 /* The first run without n2, the last one without n1, at intervals that are equal: clocks that are
  * right explain them as well, and that comes first. */
-static void runs_that_a_machine_was_not_in_are_distinguished_by_starts(void **state)
+TEST(runs_that_a_machine_was_not_in_are_distinguished_by_starts)
 {
-    (void)state;
     const int lost[] = {2, 3, 20, 21};
     struct gput_jobs *jobs = runs_of_two_machines(3, 0, lost, 4);
     assert_int_equal(jobs->n_jobs, 3);
@@ -223,9 +215,8 @@ static void runs_that_a_machine_was_not_in_are_distinguished_by_starts(void **st
 }
 
 /* Bytes that end at a moment are not those that begin then. */
-static void ram_of_a_machine_is_that_of_ranks_that_ran_at_once(void **state)
+TEST(ram_of_a_machine_is_that_of_ranks_that_ran_at_once)
 {
-    (void)state;
     struct span spans[10] = {{0, 10, 1}, {5, 15, 2}, {10, 20, 4}, {10, 10, 8}, {30, 40, NAN}};
     assert_true(spans_highest_at_once(spans, 5) == 2 + 4 + 8);
     spans[0] = (struct span){-INFINITY, INFINITY, 3};
@@ -237,9 +228,8 @@ static void ram_of_a_machine_is_that_of_ranks_that_ran_at_once(void **state)
     assert_true(isnan(spans_highest_at_once(spans, 0)));
 }
 
-static void a_clock_is_put_right_where_starts_and_ends_are_off_alike(void **state)
+TEST(a_clock_is_put_right_where_starts_and_ends_are_off_alike)
 {
-    (void)state;
     struct gput_jobs *jobs = calloc(1, sizeof *jobs);
     for (int rank = 0; rank < 4; rank++)
         add(jobs, "1", rank < 2 ? "n1" : "n2", rank, rank < 2 ? 0 : -3600.5);
@@ -252,9 +242,8 @@ static void a_clock_is_put_right_where_starts_and_ends_are_off_alike(void **stat
     gput_jobs_destroy(jobs);
 }
 
-static void energy_of_a_machine_counts_once(void **state)
+TEST(energy_of_a_machine_counts_once)
 {
-    (void)state;
     struct gput_jobs *jobs = calloc(1, sizeof *jobs);
     for (int rank = 0; rank < 4; rank++) {
         struct jobs_rank *added = add(jobs, "1", rank < 2 ? "n1" : "n2", rank, 0);
@@ -271,9 +260,8 @@ static void energy_of_a_machine_counts_once(void **state)
 }
 
 /* As containers of one machine: none sees the lock of the other, so both read all the time. */
-static void energy_that_two_read_at_once_counts_once(void **state)
+TEST(energy_that_two_read_at_once_counts_once)
 {
-    (void)state;
     struct gput_jobs *jobs = calloc(1, sizeof *jobs);
     for (int rank = 0; rank < 4; rank++) {
         struct jobs_rank *added = add(jobs, "1", rank < 2 ? "n1" : "n2", rank, 0);
@@ -290,9 +278,8 @@ static void energy_that_two_read_at_once_counts_once(void **state)
 }
 
 /* They follow each other, the second before the first has ended; the third is within the first. */
-static void energy_of_sessions_that_overlap_counts_once(void **state)
+TEST(energy_of_sessions_that_overlap_counts_once)
 {
-    (void)state;
     struct gput_jobs *jobs = calloc(1, sizeof *jobs);
     add(jobs, "1", "n1", 0, 0)->machine_joules = 1000;
     add(jobs, "1", "n1", 1, 90)->machine_joules = 2000;
@@ -305,9 +292,8 @@ static void energy_of_sessions_that_overlap_counts_once(void **state)
     gput_jobs_destroy(jobs);
 }
 
-static void lists_of_ranks_are_read_in_any_locale(void **state)
+TEST(lists_of_ranks_are_read_in_any_locale)
 {
-    (void)state;
     assert_ranges("0-3,8", "0-3 8-8 ");
     assert_ranges("0,2,4", "0-0 2-2 4-4 ");
     assert_ranges("0-3,8-", "0-3 8-8 ");
@@ -322,9 +308,8 @@ static void lists_of_ranks_are_read_in_any_locale(void **state)
     setlocale(LC_NUMERIC, "C");
 }
 
-static void elements_of_an_array_are_one_job(void **state)
+TEST(elements_of_an_array_are_one_job)
 {
-    (void)state;
     struct gput_jobs *jobs = calloc(1, sizeof *jobs);
     for (int i = 1; i <= 3; i++) {
         char job[16];
@@ -355,9 +340,8 @@ static struct jobs_rank *add_pod(struct gput_jobs *jobs, const char *pod, double
     return added;
 }
 
-static void names_of_pods_name_their_jobs(void **state)
+TEST(names_of_pods_name_their_jobs)
 {
-    (void)state;
     static const struct {
         const char *pod;
         double rank;
@@ -379,9 +363,8 @@ static void names_of_pods_name_their_jobs(void **state)
     assert_string_equal(other.job_id, "7");
 }
 
-static void jobs_of_pods_at_the_same_time_are_two_jobs(void **state)
+TEST(jobs_of_pods_at_the_same_time_are_two_jobs)
 {
-    (void)state;
     struct gput_jobs *jobs = calloc(1, sizeof *jobs);
     add_pod(jobs, "train-0-aaaaa", 0, 0, 100, 0);
     add_pod(jobs, "eval-0-aaaaa", 0, 1, 100, 0);
@@ -398,9 +381,8 @@ static void jobs_of_pods_at_the_same_time_are_two_jobs(void **state)
 }
 
 /* Also where nothing else ran meanwhile, and on a node whose clock is off. */
-static void an_index_that_failed_and_comes_again_is_one_rank(void **state)
+TEST(an_index_that_failed_and_comes_again_is_one_rank)
 {
-    (void)state;
     for (int named = 0; named < 2; named++) {
         struct gput_jobs *jobs = calloc(1, sizeof *jobs);
         const char *pod = named ? "train-1-aaaaa" : "";
@@ -419,9 +401,8 @@ static void an_index_that_failed_and_comes_again_is_one_rank(void **state)
     }
 }
 
-static void an_index_that_ended_well_and_comes_again_is_of_the_next_run(void **state)
+TEST(an_index_that_ended_well_and_comes_again_is_of_the_next_run)
 {
-    (void)state;
     for (int with_size = 0; with_size < 2; with_size++) {
         struct gput_jobs *jobs = calloc(1, sizeof *jobs);
         for (int run = 0; run < 2; run++) {
@@ -442,28 +423,4 @@ static void an_index_that_ended_well_and_comes_again_is_of_the_next_run(void **s
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_of_one_session_are_one_rank),
-        cmocka_unit_test(a_rank_that_comes_twice_is_of_the_next_run),
-        cmocka_unit_test(runs_at_the_same_time_are_two_jobs),
-        cmocka_unit_test(runs_of_other_sizes_at_the_same_time_are_two_jobs),
-        cmocka_unit_test(ranks_of_no_known_run_are_of_the_only_one),
-        cmocka_unit_test(runs_of_one_size_at_the_same_time_are_named),
-        cmocka_unit_test(a_lost_rank_does_not_mix_runs_where_a_clock_is_off),
-        cmocka_unit_test(runs_that_a_machine_was_not_in_are_distinguished_by_starts),
-        cmocka_unit_test(ram_of_a_machine_is_that_of_ranks_that_ran_at_once),
-        cmocka_unit_test(a_clock_is_put_right_where_starts_and_ends_are_off_alike),
-        cmocka_unit_test(energy_of_a_machine_counts_once),
-        cmocka_unit_test(energy_that_two_read_at_once_counts_once),
-        cmocka_unit_test(energy_of_sessions_that_overlap_counts_once),
-        cmocka_unit_test(lists_of_ranks_are_read_in_any_locale),
-        cmocka_unit_test(elements_of_an_array_are_one_job),
-        cmocka_unit_test(names_of_pods_name_their_jobs),
-        cmocka_unit_test(jobs_of_pods_at_the_same_time_are_two_jobs),
-        cmocka_unit_test(an_index_that_failed_and_comes_again_is_one_rank),
-        cmocka_unit_test(an_index_that_ended_well_and_comes_again_is_of_the_next_run),
-    };
-    return cmocka_run_group_tests_name("views/jobs/jobs_sort", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

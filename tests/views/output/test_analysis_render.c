@@ -28,9 +28,8 @@ static void render(const struct gput_analysis *analysis, enum gput_format format
     assert_int_equal(gput_analysis_render(analysis, format, bytes, NULL, NULL), GPUT_OK);
 }
 
-static void a_column_of_blocks_is_in_each_format(void **state)
+TEST(a_column_of_blocks_is_in_each_format)
 {
-    (void)state;
     struct gput_analysis *analysis = make(), *again;
     char *json, *text, *csv;
     render(analysis, GPUT_FORMAT_JSON, &json);
@@ -66,9 +65,8 @@ static void a_column_of_blocks_is_in_each_format(void **state)
     gput_analysis_destroy(analysis);
 }
 
-static void what_is_0_can_be_left_out(void **state)
+TEST(what_is_0_can_be_left_out)
 {
-    (void)state;
     struct gput_analysis *analysis = make();
     analysis->blocks[0].num_outside_calls = 0;
     char *json;
@@ -79,9 +77,8 @@ static void what_is_0_can_be_left_out(void **state)
     gput_analysis_destroy(analysis);
 }
 
-static void other_formats_are_refused(void **state)
+TEST(other_formats_are_refused)
 {
-    (void)state;
     char *bytes;
     struct gput_error error;
     struct gput_analysis *analysis = make();
@@ -92,12 +89,4 @@ static void other_formats_are_refused(void **state)
     gput_analysis_destroy(analysis);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_column_of_blocks_is_in_each_format),
-        cmocka_unit_test(what_is_0_can_be_left_out),
-        cmocka_unit_test(other_formats_are_refused),
-    };
-    return cmocka_run_group_tests_name("views/output/analysis_render", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

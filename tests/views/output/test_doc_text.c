@@ -11,9 +11,8 @@ static void assert_label(const char *key, const char *expected)
     str_finish(&text);
 }
 
-static void labels_are_made_from_keys(void **state)
+TEST(labels_are_made_from_keys)
 {
-    (void)state;
     assert_label("max_ram", "Max RAM");
     assert_label("total_rss", "Total RSS");
     assert_label("n_expected_cores", "Number of expected cores");
@@ -26,9 +25,8 @@ static void labels_are_made_from_keys(void **state)
     assert_label("", "");
 }
 
-static void values_are_written_for_people(void **state)
+TEST(values_are_written_for_people)
 {
-    (void)state;
     struct doc *root = doc_create_object();
     doc_add_double(root, "rounded", 873.8529279999999);
     doc_add_double(root, "whole", 67000.0004);
@@ -75,11 +73,4 @@ static void values_are_written_for_people(void **state)
     doc_destroy(root);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(labels_are_made_from_keys),
-        cmocka_unit_test(values_are_written_for_people),
-    };
-    return cmocka_run_group_tests_name("views/output/doc_text", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -7,9 +7,8 @@
 
 static char cell[HUMAN_SIZE];
 
-static void a_measurement_has_the_unit_of_its_quantity(void **state)
+TEST(a_measurement_has_the_unit_of_its_quantity)
 {
-    (void)state;
     struct doc *units = doc_create_object();
     doc_add_string(units, "ram_unit", "gigabytes");
     doc_add_string(units, "gpu_ram_unit", "megabytes");
@@ -24,9 +23,8 @@ static void a_measurement_has_the_unit_of_its_quantity(void **state)
     doc_destroy(units);
 }
 
-static void without_a_known_unit_a_figure_is_plain(void **state)
+TEST(without_a_known_unit_a_figure_is_plain)
 {
-    (void)state;
     struct doc *units = doc_create_object();
     doc_add_string(units, "ram_unit", "furlongs");
     assert_string_equal(figure_text(units, "main_ram", 1.5, cell), "1.5");
@@ -35,9 +33,8 @@ static void without_a_known_unit_a_figure_is_plain(void **state)
     doc_destroy(units);
 }
 
-static void cells_have_one_width(void **state)
+TEST(cells_have_one_width)
 {
-    (void)state;
     struct str text = {0};
     figure_put(&text, "1 GB");
     figure_put(&text, "a name that is longer");
@@ -46,9 +43,8 @@ static void cells_have_one_width(void **state)
     str_finish(&text);
 }
 
-static void a_duration_is_whole_however_long_it_is(void **state)
+TEST(a_duration_is_whole_however_long_it_is)
 {
-    (void)state;
     static const struct {
         double seconds;
         const char *shown;
@@ -65,9 +61,8 @@ static void a_duration_is_whole_however_long_it_is(void **state)
     }
 }
 
-static void a_block_keeps_its_end(void **state)
+TEST(a_block_keeps_its_end)
 {
-    (void)state;
     struct str text = {0};
     figure_put_name(&text, 1, "/a/long/path.py:12", NULL, 0);
     figure_put_name(&text, 1, "/a/long/path.py:12", NULL, FIGURE_WIDTH + 2 + 14);
@@ -80,9 +75,8 @@ static void a_block_keeps_its_end(void **state)
     str_finish(&text);
 }
 
-static void a_figure_keeps_its_beginning(void **state)
+TEST(a_figure_keeps_its_beginning)
 {
-    (void)state;
     struct str text = {0};
     figure_put_name(&text, 1, NULL, "main_ram_total", FIGURE_WIDTH + 2 + 12);
     figure_put_name(&text, 1, "/a/path.py:12", "main_ram", 0);
@@ -95,15 +89,4 @@ static void a_figure_keeps_its_beginning(void **state)
     str_finish(&text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_measurement_has_the_unit_of_its_quantity),
-        cmocka_unit_test(without_a_known_unit_a_figure_is_plain),
-        cmocka_unit_test(cells_have_one_width),
-        cmocka_unit_test(a_duration_is_whole_however_long_it_is),
-        cmocka_unit_test(a_block_keeps_its_end),
-        cmocka_unit_test(a_figure_keeps_its_beginning),
-    };
-    return cmocka_run_group_tests_name("views/output/figure_text", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

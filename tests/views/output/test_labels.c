@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-static void later_ones_replace(void **state)
+TEST(later_ones_replace)
 {
-    (void)state;
     struct labels labels = {0};
     assert_int_equal(
         labels_add_list(&labels, " a = 1 ,b=x=y,,a=2", LABELS_OF_PROMETHEUS, NULL), GPUT_OK);
@@ -18,9 +17,8 @@ static void later_ones_replace(void **state)
     labels_finish(&labels);
 }
 
-static void those_of_opentelemetry_are_decoded(void **state)
+TEST(those_of_opentelemetry_are_decoded)
 {
-    (void)state;
     struct labels labels = {0};
     assert_int_equal(
         labels_add_list(&labels, "k8s.x=a%2Cb%20c%,d=%zz%00", LABELS_OF_OTEL, NULL), GPUT_OK);
@@ -29,9 +27,8 @@ static void those_of_opentelemetry_are_decoded(void **state)
     labels_finish(&labels);
 }
 
-static void names_are_checked(void **state)
+TEST(names_are_checked)
 {
-    (void)state;
     static const char *const wrong[] = {"a", "=x", "1a=x", "__a=x", "a.b=x", "a=1,b"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct labels labels = {0};
@@ -41,12 +38,4 @@ static void names_are_checked(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(later_ones_replace),
-        cmocka_unit_test(those_of_opentelemetry_are_decoded),
-        cmocka_unit_test(names_are_checked),
-    };
-    return cmocka_run_group_tests_name("views/output/labels", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

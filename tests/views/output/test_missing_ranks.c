@@ -2,9 +2,8 @@
 
 #include "testing.h"
 
-static void names_ranges(void **state)
+TEST(names_ranges)
 {
-    (void)state;
     struct str list = {0};
     double some[] = {6, 0, 2, 1}, gaps[20];
     missing_ranks_list(some, 4, 10, &list);
@@ -23,8 +22,4 @@ static void names_ranges(void **state)
     str_finish(&list);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names_ranges)};
-    return cmocka_run_group_tests_name("views/output/missing_ranks", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

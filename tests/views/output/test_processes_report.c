@@ -38,9 +38,8 @@ static char *tree_of(const struct gput_processes *list)
     return str_steal(&text);
 }
 
-static void draws_branches(void **state)
+TEST(draws_branches)
 {
-    (void)state;
     struct gput_process family[] = {process(1, -1, "main"), process(2, 0, "elder"),
         process(3, 1, "grandchild"), process(4, 0, "younger"), process(5, 3, "last")};
     struct gput_processes list = {.processes = family, .count = 5, .start_ns = 99 * SECOND};
@@ -56,9 +55,8 @@ static void draws_branches(void **state)
     free(text);
 }
 
-static void says_how_each_ended(void **state)
+TEST(says_how_each_ended)
 {
-    (void)state;
     struct gput_process family[] = {process(1, -1, "a"), process(2, -1, "b"), process(3, -1, "c")};
     family[0].status = 0x700;
     family[1].status = 9;
@@ -75,9 +73,8 @@ static void says_how_each_ended(void **state)
     free(text);
 }
 
-static void marks_what_is_a_lower_bound(void **state)
+TEST(marks_what_is_a_lower_bound)
 {
-    (void)state;
     struct gput_process family[] = {process(1, -1, "a"), process(2, 0, "b"), process(3, 0, "c")};
     family[1].is_final = family[1].end_is_exact = false;
     family[1].peak = GPUT_PROCESS_PEAK_KEPT;
@@ -98,9 +95,8 @@ static void marks_what_is_a_lower_bound(void **state)
     free(text);
 }
 
-static void gpu_ram_has_a_column_where_it_is_known(void **state)
+TEST(gpu_ram_has_a_column_where_it_is_known)
 {
-    (void)state;
     struct gput_process family[] = {process(1, -1, "a"), process(2, 0, "b")};
     struct gput_processes list = {.processes = family,
         .count = 2,
@@ -120,9 +116,8 @@ static void gpu_ram_has_a_column_where_it_is_known(void **state)
     free(text);
 }
 
-static void names_cannot_upset_a_terminal(void **state)
+TEST(names_cannot_upset_a_terminal)
 {
-    (void)state;
     struct gput_process one = process(1, -1, "a\033[2Jb\n");
     struct gput_processes list = {.processes = &one, .count = 1};
     char *text = tree_of(&list);
@@ -130,9 +125,8 @@ static void names_cannot_upset_a_terminal(void **state)
     free(text);
 }
 
-static void a_chain_of_thousands_is_no_trouble(void **state)
+TEST(a_chain_of_thousands_is_no_trouble)
 {
-    (void)state;
     size_t count = 5000;
     struct gput_process *chain = calloc(count, sizeof *chain);
     for (size_t i = 0; i < count; i++)
@@ -156,9 +150,8 @@ static char *summary_of(const struct gput_processes *list)
     return summary_on(list, 0);
 }
 
-static void a_summary_has_units_that_fit(void **state)
+TEST(a_summary_has_units_that_fit)
 {
-    (void)state;
     struct gput_process family[] = {process(1, -1, "a"), process(2, 0, "b")};
     family[0].end_ns = family[0].start_ns + 750 * SECOND;
     family[0].read_bytes = 1411072;
@@ -190,9 +183,8 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
-static void a_summary_has_the_largest_and_their_parents(void **state)
+TEST(a_summary_has_the_largest_and_their_parents)
 {
-    (void)state;
     struct gput_process family[124];
     family[0] = process(1, -1, "main");
     for (size_t i = 1; i < 124; i++)
@@ -227,9 +219,8 @@ static void check_that_lines_fit(char *text, size_t screen)
     }
 }
 
-static void a_summary_fits_the_screen(void **state)
+TEST(a_summary_fits_the_screen)
 {
-    (void)state;
     struct gput_process family[] = {process(1, -1, "main"), process(21, 0, "data_loader_of_1"),
         process(22, 1, "a_name_of_a_few")};
     family[2].peak_gpu_ram_bytes = 1.2e9;
@@ -260,9 +251,8 @@ static void a_summary_fits_the_screen(void **state)
 }
 
 /* The largest is deeper than a summary has rows: what leads there is shown from the top. */
-static void a_summary_of_a_deep_chain_begins_at_its_top(void **state)
+TEST(a_summary_of_a_deep_chain_begins_at_its_top)
 {
-    (void)state;
     struct gput_process chain[50];
     for (size_t i = 0; i < 50; i++)
         chain[i] = process((pid_t)i + 1, (ptrdiff_t)i - 1, "link");
@@ -274,9 +264,8 @@ static void a_summary_of_a_deep_chain_begins_at_its_top(void **state)
     free(text);
 }
 
-static void programs_get_all_of_it(void **state)
+TEST(programs_get_all_of_it)
 {
-    (void)state;
     struct gput_process family[] = {process(1, -1, "main"), process(2, 0, "")};
     family[0].command_line = "main --all";
     struct gput_processes list = {.processes = family,
@@ -316,9 +305,8 @@ static const struct gput_table *table_of(
     return gput_tables_find(*tables, name);
 }
 
-static void each_process_is_a_row(void **state)
+TEST(each_process_is_a_row)
 {
-    (void)state;
     struct gput_process family[] = {
         {.pid = 7,
             .name = "main",
@@ -356,9 +344,8 @@ static void each_process_is_a_row(void **state)
     gput_tables_destroy(tables);
 }
 
-static void the_others_are_summed_up(void **state)
+TEST(the_others_are_summed_up)
 {
-    (void)state;
     struct gput_processes list = {.others = {.count = 12, .cpu_seconds = 2.5, .read_bytes = NAN}};
     struct gput_tables *tables;
     const struct gput_table *table = table_of(&list, "other_processes", &tables);
@@ -370,22 +357,4 @@ static void the_others_are_summed_up(void **state)
     gput_tables_destroy(tables);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_branches),
-        cmocka_unit_test(says_how_each_ended),
-        cmocka_unit_test(marks_what_is_a_lower_bound),
-        cmocka_unit_test(gpu_ram_has_a_column_where_it_is_known),
-        cmocka_unit_test(names_cannot_upset_a_terminal),
-        cmocka_unit_test(a_chain_of_thousands_is_no_trouble),
-        cmocka_unit_test(a_summary_has_units_that_fit),
-        cmocka_unit_test(a_summary_fits_the_screen),
-        cmocka_unit_test(a_summary_has_the_largest_and_their_parents),
-        cmocka_unit_test(a_summary_of_a_deep_chain_begins_at_its_top),
-        cmocka_unit_test(programs_get_all_of_it),
-        cmocka_unit_test(each_process_is_a_row),
-        cmocka_unit_test(the_others_are_summed_up),
-    };
-    return cmocka_run_group_tests_name("views/output/processes_report", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -130,21 +130,18 @@ static void assert_like_fixture(enum gput_format format, const char *name)
     str_finish(&expected);
 }
 
-static void results_are_written_as_prometheus_reads_them(void **state)
+TEST(results_are_written_as_prometheus_reads_them)
 {
-    (void)state;
     assert_like_fixture(GPUT_FORMAT_PROMETHEUS, "output/metrics.prom");
 }
 
-static void results_are_written_as_openmetrics(void **state)
+TEST(results_are_written_as_openmetrics)
 {
-    (void)state;
     assert_like_fixture(GPUT_FORMAT_OPENMETRICS, "output/metrics.openmetrics");
 }
 
-static void a_label_is_never_long(void **state)
+TEST(a_label_is_never_long)
 {
-    (void)state;
     struct gput_results results = make_results();
     char *text;
     memset(results.identity.command, 'a', sizeof results.identity.command - 1);
@@ -159,9 +156,8 @@ static void a_label_is_never_long(void **state)
     free(text);
 }
 
-static void labels_of_the_user_go_first(void **state)
+TEST(labels_of_the_user_go_first)
 {
-    (void)state;
     struct gput_results results = make_results();
     struct gput_results_render_options options = gput_results_render_options_default();
     char *text;
@@ -182,9 +178,8 @@ static void labels_of_the_user_go_first(void **state)
     free(text);
 }
 
-static void what_is_not_known_is_left_out(void **state)
+TEST(what_is_not_known_is_left_out)
 {
-    (void)state;
     struct gput_results results = no_results();
     char *text;
     assert_int_equal(
@@ -201,14 +196,4 @@ static void what_is_not_known_is_left_out(void **state)
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_are_written_as_prometheus_reads_them),
-        cmocka_unit_test(results_are_written_as_openmetrics),
-        cmocka_unit_test(a_label_is_never_long),
-        cmocka_unit_test(labels_of_the_user_go_first),
-        cmocka_unit_test(what_is_not_known_is_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

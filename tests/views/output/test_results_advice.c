@@ -35,16 +35,14 @@ static void expect(const struct gput_results *results, const char *text)
         assert_string_equal(texts[0], text);
 }
 
-static void there_is_none_where_all_was_used(void **state)
+TEST(there_is_none_where_all_was_used)
 {
-    (void)state;
     struct gput_results results = busy_minute();
     expect(&results, NULL);
 }
 
-static void ram_near_its_limit(void **state)
+TEST(ram_near_its_limit)
 {
-    (void)state;
     struct gput_results results = busy_minute();
     results.static_data.allowed_ram_bytes = 8.25e9;
     expect(&results, "RAM peaked at 97 % of its limit of 8.25 GB.");
@@ -60,9 +58,8 @@ static void ram_near_its_limit(void **state)
 }
 
 /* RSS has pages of files that the group was not charged for, and it was charged for page cache. */
-static void ram_near_the_limit_of_a_group_is_what_the_group_counts(void **state)
+TEST(ram_near_the_limit_of_a_group_is_what_the_group_counts)
 {
-    (void)state;
     struct gput_results results = busy_minute();
     struct gput_allowed *allowed = &results.allowed;
     results.static_data.allowed_ram_bytes = allowed->memory_max_bytes = 5e9;
@@ -81,9 +78,8 @@ static void ram_near_the_limit_of_a_group_is_what_the_group_counts(void **state)
     expect(&results, "RAM peaked at 160 % of its limit of 5 GB.");
 }
 
-static void processes_that_were_killed_for_want_of_memory(void **state)
+TEST(processes_that_were_killed_for_want_of_memory)
 {
-    (void)state;
     struct gput_results results = busy_minute();
     results.accounting.oom_killed = 1;
     snprintf(results.accounting.oom_killed_reason, sizeof results.accounting.oom_killed_reason,
@@ -95,17 +91,15 @@ static void processes_that_were_killed_for_want_of_memory(void **state)
         "3 processes were killed: out of memory (counted by the command's own control group).");
 }
 
-static void a_machine_without_free_ram(void **state)
+TEST(a_machine_without_free_ram)
 {
-    (void)state;
     struct gput_results results = busy_minute();
     results.max[GPUT_SYSTEM_RAM] = 31e9;
     expect(&results, "The machine's RAM was 97 % in use.");
 }
 
-static void cores_that_were_not_used(void **state)
+TEST(cores_that_were_not_used)
 {
-    (void)state;
     struct gput_results results = busy_minute();
     results.accounting.kernel_cpu_seconds = 60;
     expect(&results, "1.0 of 4 cores used.");
@@ -119,9 +113,8 @@ static void cores_that_were_not_used(void **state)
     expect(&results, NULL);
 }
 
-static void few_cores_have_the_figure_of_the_summary(void **state)
+TEST(few_cores_have_the_figure_of_the_summary)
 {
-    (void)state;
     struct gput_results results = busy_minute();
     results.accounting.kernel_cpu_seconds = 1.7;
     expect(&results, "0.03 of 4 cores used.");
@@ -129,9 +122,8 @@ static void few_cores_have_the_figure_of_the_summary(void **state)
     expect(&results, "under 0.01 of 4 cores used.");
 }
 
-static void cores_that_others_kept_busy(void **state)
+TEST(cores_that_others_kept_busy)
 {
-    (void)state;
     struct gput_results results = busy_minute();
     results.accounting.kernel_cpu_seconds = 60;
     results.mean[GPUT_CPU_SYSTEM_SUM] = 380;
@@ -151,9 +143,8 @@ static void cores_that_others_kept_busy(void **state)
     expect(&results, "1.0 of 4 cores used.");
 }
 
-static void gpus_that_were_idle_or_nearly(void **state)
+TEST(gpus_that_were_idle_or_nearly)
 {
-    (void)state;
     struct gput_results results = busy_minute();
     results.n_gpus = 3;
     results.gpus = test_gpus;
@@ -192,9 +183,8 @@ static struct gput_results unused_gpus(void)
     return results;
 }
 
-static void gpus_of_a_machine_are_not_the_business_of_every_command(void **state)
+TEST(gpus_of_a_machine_are_not_the_business_of_every_command)
 {
-    (void)state;
     struct gput_results results = unused_gpus();
     expect(&results, NULL);
     results.gpus[0].max_combined_ram_bytes = results.gpus[1].max_combined_ram_bytes = 4e9;
@@ -209,9 +199,8 @@ static void gpus_of_a_machine_are_not_the_business_of_every_command(void **state
     expect(&results, NULL);
 }
 
-static void a_gpu_that_was_asked_for_is_missed_after_a_second(void **state)
+TEST(a_gpu_that_was_asked_for_is_missed_after_a_second)
 {
-    (void)state;
     struct gput_results results = unused_gpus();
     results.n_gpus = 1;
     results.allowed.gpus = 1;
@@ -233,9 +222,8 @@ static void a_gpu_that_was_asked_for_is_missed_after_a_second(void **state)
     expect(&results, NULL);
 }
 
-static void samples_that_miss_much(void **state)
+TEST(samples_that_miss_much)
 {
-    (void)state;
     struct gput_results results = busy_minute();
     results.accounting.captured_percent = 40;
     expect(&results, "Samples saw 40 % of the CPU time. Sample more often (--st).");
@@ -247,9 +235,8 @@ static void samples_that_miss_much(void **state)
     expect(&results, "3 samples could not be written to the tracking file.");
 }
 
-static void processes_that_lived_shortly(void **state)
+TEST(processes_that_lived_shortly)
 {
-    (void)state;
     struct gput_results results = busy_minute();
     results.accounting.short_lived_processes = 1601;
     results.accounting.short_lived_cpu_seconds = 88;
@@ -263,9 +250,8 @@ static void processes_that_lived_shortly(void **state)
     expect(&results, NULL);
 }
 
-static void a_short_session_gets_no_advice_on_what_it_left(void **state)
+TEST(a_short_session_gets_no_advice_on_what_it_left)
 {
-    (void)state;
     struct gput_results results = busy_minute();
     results.elapsed_seconds = 3;
     results.accounting.kernel_cpu_seconds = 0.1;
@@ -273,23 +259,4 @@ static void a_short_session_gets_no_advice_on_what_it_left(void **state)
     expect(&results, NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_is_none_where_all_was_used),
-        cmocka_unit_test(ram_near_its_limit),
-        cmocka_unit_test(ram_near_the_limit_of_a_group_is_what_the_group_counts),
-        cmocka_unit_test(processes_that_were_killed_for_want_of_memory),
-        cmocka_unit_test(a_machine_without_free_ram),
-        cmocka_unit_test(cores_that_were_not_used),
-        cmocka_unit_test(few_cores_have_the_figure_of_the_summary),
-        cmocka_unit_test(cores_that_others_kept_busy),
-        cmocka_unit_test(gpus_that_were_idle_or_nearly),
-        cmocka_unit_test(gpus_of_a_machine_are_not_the_business_of_every_command),
-        cmocka_unit_test(a_gpu_that_was_asked_for_is_missed_after_a_second),
-        cmocka_unit_test(samples_that_miss_much),
-        cmocka_unit_test(processes_that_lived_shortly),
-        cmocka_unit_test(a_short_session_gets_no_advice_on_what_it_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

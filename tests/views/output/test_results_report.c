@@ -122,9 +122,8 @@ static void assert_like_fixture(
     str_finish(&expected);
 }
 
-static void a_report_is_written_as_text(void **state)
+TEST(a_report_is_written_as_text)
 {
-    (void)state;
     struct gput_results results = make_results();
     assert_like_fixture(&results, GPUT_FORMAT_FULL, "output/report.txt");
 }
@@ -155,9 +154,8 @@ static void keep_names(char *text)
     *to = '\0';
 }
 
-static void figures_have_units_that_fit_where_none_was_chosen(void **state)
+TEST(figures_have_units_that_fit_where_none_was_chosen)
 {
-    (void)state;
     static const char *const lines[] = {"Max RAM:\n   System capacity: 33.6 GB\n",
         "   Main:\n      Total RSS: 50.6 MB\n", "Max GPU RAM:\n   System capacity: 151 GB\n",
         "      Mean hardware percent: 47.6 %\n", "Compute time:\n   Time: 1 min 40 s\n",
@@ -184,9 +182,8 @@ static void figures_have_units_that_fit_where_none_was_chosen(void **state)
     free(plain);
 }
 
-static void a_unit_that_was_chosen_stays(void **state)
+TEST(a_unit_that_was_chosen_stays)
 {
-    (void)state;
     struct gput_results results = make_results();
     struct gput_results_render_options options = gput_results_render_options_default();
     options.fits_units = true;
@@ -211,9 +208,8 @@ static void a_unit_that_was_chosen_stays(void **state)
     free(text);
 }
 
-static void text_has_only_what_the_older_tool_reported(void **state)
+TEST(text_has_only_what_the_older_tool_reported)
 {
-    (void)state;
     struct gput_results results = make_results();
     char *full = render(&results, GPUT_FORMAT_FULL);
     char *text = render(&results, GPUT_FORMAT_TEXT);
@@ -228,9 +224,8 @@ static void text_has_only_what_the_older_tool_reported(void **state)
     free(full);
 }
 
-static void a_report_is_written_as_json(void **state)
+TEST(a_report_is_written_as_json)
 {
-    (void)state;
     struct gput_results results = make_results();
     assert_like_fixture(&results, GPUT_FORMAT_JSON, "output/report.json");
 }
@@ -271,9 +266,8 @@ static int rebuild(void *user, const struct gput_results_value *value, struct gp
     return GPUT_OK;
 }
 
-static void the_values_of_a_visit_are_those_of_json(void **state)
+TEST(the_values_of_a_visit_are_those_of_json)
 {
-    (void)state;
     struct gput_results results = make_results();
     struct rebuilt rebuilt = {.left = SIZE_MAX};
     struct gput_error error = {0};
@@ -314,9 +308,8 @@ static const struct doc *member(const struct doc *doc, const char *section, cons
     return found;
 }
 
-static void sizes_are_bytes_times_the_factor_of_the_unit(void **state)
+TEST(sizes_are_bytes_times_the_factor_of_the_unit)
 {
-    (void)state;
     struct gput_results results = make_results();
     results.max[GPUT_SYSTEM_RAM] = 873852928;
     char *text = render(&results, GPUT_FORMAT_JSON);
@@ -324,9 +317,8 @@ static void sizes_are_bytes_times_the_factor_of_the_unit(void **state)
     free(text);
 }
 
-static void missing_counts_are_zero_in_older_sections_and_all_else_is_null(void **state)
+TEST(missing_counts_are_zero_in_older_sections_and_all_else_is_null)
 {
-    (void)state;
     struct gput_results results = make_results();
     results.max[GPUT_MAIN_RAM] = NAN;
     results.max[GPUT_MAIN_THREADS] = NAN;
@@ -353,9 +345,8 @@ static void missing_counts_are_zero_in_older_sections_and_all_else_is_null(void 
     doc_destroy(doc);
 }
 
-static void sections_that_do_not_apply_are_left_out(void **state)
+TEST(sections_that_do_not_apply_are_left_out)
 {
-    (void)state;
     struct gput_results results = make_results();
     struct doc *doc = report_doc(&results);
     assert_non_null(doc_get(doc, "allowed"));
@@ -378,9 +369,8 @@ static void sections_that_do_not_apply_are_left_out(void **state)
     doc_destroy(doc);
 }
 
-static void a_passed_limit_is_reported_in_the_units_of_the_report(void **state)
+TEST(a_passed_limit_is_reported_in_the_units_of_the_report)
 {
-    (void)state;
     struct gput_results results = make_results();
     results.limit = (struct gput_limit_passed){"ram", 2e9, 1.5, true};
     struct doc *doc = report_doc(&results);
@@ -396,9 +386,8 @@ static void a_passed_limit_is_reported_in_the_units_of_the_report(void **state)
     doc_destroy(doc);
 }
 
-static void each_gpu_is_reported_by_itself(void **state)
+TEST(each_gpu_is_reported_by_itself)
 {
-    (void)state;
     struct gput_results results = make_results();
     results.n_gpus = 2;
     results.gpus = test_gpus;
@@ -440,9 +429,8 @@ static void each_gpu_is_reported_by_itself(void **state)
     free(text);
 }
 
-static void other_formats_are_refused(void **state)
+TEST(other_formats_are_refused)
 {
-    (void)state;
     struct gput_results results = make_results();
     struct gput_error error = {0};
     char *text;
@@ -454,30 +442,11 @@ static void other_formats_are_refused(void **state)
         "Prometheus, OpenMetrics, Nextflow's trace, Snakemake's benchmark.");
 }
 
-static void every_state_of_a_source_has_a_name(void **state)
+TEST(every_state_of_a_source_has_a_name)
 {
-    (void)state;
     assert_string_equal(gput_source_state_name(GPUT_SOURCE_EXACT), "exact");
     assert_string_equal(gput_source_state_name(GPUT_SOURCE_SAMPLED), "sampled");
     assert_string_equal(gput_source_state_name(GPUT_SOURCE_UNAVAILABLE), "unavailable");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_report_is_written_as_text),
-        cmocka_unit_test(figures_have_units_that_fit_where_none_was_chosen),
-        cmocka_unit_test(a_unit_that_was_chosen_stays),
-        cmocka_unit_test(text_has_only_what_the_older_tool_reported),
-        cmocka_unit_test(a_report_is_written_as_json),
-        cmocka_unit_test(the_values_of_a_visit_are_those_of_json),
-        cmocka_unit_test(sizes_are_bytes_times_the_factor_of_the_unit),
-        cmocka_unit_test(missing_counts_are_zero_in_older_sections_and_all_else_is_null),
-        cmocka_unit_test(sections_that_do_not_apply_are_left_out),
-        cmocka_unit_test(a_passed_limit_is_reported_in_the_units_of_the_report),
-        cmocka_unit_test(each_gpu_is_reported_by_itself),
-        cmocka_unit_test(other_formats_are_refused),
-        cmocka_unit_test(every_state_of_a_source_has_a_name),
-    };
-    return cmocka_run_group_tests_name("views/output/results_report", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -66,9 +66,8 @@ static char *summarize(
     return text;
 }
 
-static void all_lines_of_a_training_run(void **state)
+TEST(all_lines_of_a_training_run)
 {
-    (void)state;
     struct gput_results results = training();
     const char *const command[] = {"python", "train.py", "--name", "two words", NULL};
     char *text = summarize(&results,
@@ -91,9 +90,8 @@ static void all_lines_of_a_training_run(void **state)
     free(text);
 }
 
-static void a_process_that_was_running_is_named(void **state)
+TEST(a_process_that_was_running_is_named)
 {
-    (void)state;
     struct gput_results results = training();
     struct gput_results_render_options options = gput_results_render_options_default();
     options.attached = "goes on";
@@ -126,9 +124,8 @@ static void a_process_that_was_running_is_named(void **state)
     free(text);
 }
 
-static void power_that_is_not_known_is_left_out(void **state)
+TEST(power_that_is_not_known_is_left_out)
 {
-    (void)state;
     struct gput_results results = training();
     results.energy.mean_watts = NAN;
     char *text = summarize(&results, NULL);
@@ -136,9 +133,8 @@ static void power_that_is_not_known_is_left_out(void **state)
     free(text);
 }
 
-static void a_command_without_energy_has_that_of_the_machine(void **state)
+TEST(a_command_without_energy_has_that_of_the_machine)
 {
-    (void)state;
     struct gput_results results = training();
     results.energy.combined = 0;
     results.energy.machine.total = 60.3;
@@ -151,9 +147,8 @@ static void a_command_without_energy_has_that_of_the_machine(void **state)
     free(text);
 }
 
-static void parts_of_little_cpu_time_are_no_gap(void **state)
+TEST(parts_of_little_cpu_time_are_no_gap)
 {
-    (void)state;
     struct gput_results results = training();
     results.sources[1] = (struct gput_source){"cpu_split", GPUT_SOURCE_UNAVAILABLE, "few ticks"};
     results.sources[2] = (struct gput_source){"before_attaching", GPUT_SOURCE_UNAVAILABLE, "late"};
@@ -167,9 +162,8 @@ static void parts_of_little_cpu_time_are_no_gap(void **state)
     free(text);
 }
 
-static void lower_bounds_say_so(void **state)
+TEST(lower_bounds_say_so)
 {
-    (void)state;
     struct gput_results results = training();
     results.sources[0].state = GPUT_SOURCE_SAMPLED;
     results.accounting.kernel_user_cpu_seconds = NAN;
@@ -203,9 +197,8 @@ static void lower_bounds_say_so(void **state)
     free(text);
 }
 
-static void what_is_missing_is_left_out_or_said(void **state)
+TEST(what_is_missing_is_left_out_or_said)
 {
-    (void)state;
     struct gput_results results = training();
     results.accounting.kernel_cpu_seconds = results.accounting.sampled_cpu_seconds = NAN;
     results.sources[0].state = GPUT_SOURCE_UNAVAILABLE;
@@ -236,9 +229,8 @@ static void what_is_missing_is_left_out_or_said(void **state)
     free(text);
 }
 
-static void all_gpus_have_one_form(void **state)
+TEST(all_gpus_have_one_form)
 {
-    (void)state;
     struct gput_results results = training();
     results.n_gpus = 2;
     results.gpus[1] = results.gpus[0];
@@ -259,9 +251,8 @@ static void all_gpus_have_one_form(void **state)
     free(text);
 }
 
-static void an_end_by_a_signal_or_a_limit_is_named(void **state)
+TEST(an_end_by_a_signal_or_a_limit_is_named)
 {
-    (void)state;
     struct gput_results results = training();
     struct gput_results_render_options options = {
         .size = sizeof options, .has_status = true, .status = 9};
@@ -274,9 +265,8 @@ static void an_end_by_a_signal_or_a_limit_is_named(void **state)
     free(text);
 }
 
-static void a_hostile_command_cannot_reach_the_terminal(void **state)
+TEST(a_hostile_command_cannot_reach_the_terminal)
 {
-    (void)state;
     struct gput_results results = training();
     const char *const command[] = {
         "a\033]0;x\007\n\177", "\xff", "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", NULL};
@@ -294,9 +284,8 @@ static void a_hostile_command_cannot_reach_the_terminal(void **state)
     free(text);
 }
 
-static void a_missing_gpu_is_missing_once(void **state)
+TEST(a_missing_gpu_is_missing_once)
 {
-    (void)state;
     struct gput_results results = training();
     struct gput_results_render_options options = gput_results_render_options_default();
     results.sources[1] = (struct gput_source){"gpu", GPUT_SOURCE_UNAVAILABLE, "none"};
@@ -312,9 +301,8 @@ static void assert_lines_fit(const char *text, unsigned width)
         assert_in_range(strchr(line, '\n') - line, 1, width);
 }
 
-static void a_peak_of_ram_that_nothing_saw_is_no_zero(void **state)
+TEST(a_peak_of_ram_that_nothing_saw_is_no_zero)
 {
-    (void)state;
     struct gput_results results = training();
     struct gput_results_render_options options = gput_results_render_options_default();
     results.max[GPUT_MAIN_RAM] = results.max[GPUT_COMBINED_RAM] = NAN;
@@ -331,9 +319,8 @@ static void a_peak_of_ram_that_nothing_saw_is_no_zero(void **state)
     free(text);
 }
 
-static void a_process_that_goes_on_has_what_its_samples_say(void **state)
+TEST(a_process_that_goes_on_has_what_its_samples_say)
 {
-    (void)state;
     struct gput_results results = training();
     struct gput_results_render_options options = gput_results_render_options_default();
     options.attached = "goes on";
@@ -349,9 +336,8 @@ static void a_process_that_goes_on_has_what_its_samples_say(void **state)
     free(text);
 }
 
-static void a_process_that_was_left_running_is_counted(void **state)
+TEST(a_process_that_was_left_running_is_counted)
 {
-    (void)state;
     struct gput_results results = training();
     struct gput_results_render_options options = gput_results_render_options_default();
     results.accounting.left_running = 2;
@@ -365,9 +351,8 @@ static void a_process_that_was_left_running_is_counted(void **state)
     free(text);
 }
 
-static void lines_are_broken_where_the_screen_ends(void **state)
+TEST(lines_are_broken_where_the_screen_ends)
 {
-    (void)state;
     struct gput_results results = training();
     struct gput_results_render_options options = gput_results_render_options_default();
     results.accounting.write_bytes = 123e6;
@@ -387,9 +372,8 @@ static void lines_are_broken_where_the_screen_ends(void **state)
     free(text);
 }
 
-static void narrow_screens_have_what_belongs_to_a_figure_below_it(void **state)
+TEST(narrow_screens_have_what_belongs_to_a_figure_below_it)
 {
-    (void)state;
     struct gput_results results = training();
     struct gput_results_render_options options = gput_results_render_options_default();
     struct gput_gpu many[20];
@@ -411,9 +395,8 @@ static void narrow_screens_have_what_belongs_to_a_figure_below_it(void **state)
     free(text);
 }
 
-static void color_is_only_there_when_asked_for(void **state)
+TEST(color_is_only_there_when_asked_for)
 {
-    (void)state;
     struct gput_results results = training();
     char *text = summarize(&results, NULL);
     assert_null(strchr(text, '\033'));
@@ -425,9 +408,8 @@ static void color_is_only_there_when_asked_for(void **state)
     free(text);
 }
 
-static void twenty_gpus_are_not_twenty_lines(void **state)
+TEST(twenty_gpus_are_not_twenty_lines)
 {
-    (void)state;
     struct gput_results results = training();
     struct gput_gpu many[20];
     for (results.n_gpus = 0; results.n_gpus < 20; results.n_gpus++)
@@ -440,9 +422,8 @@ static void twenty_gpus_are_not_twenty_lines(void **state)
     free(text);
 }
 
-static void one_line_of_what_is_known_now(void **state)
+TEST(one_line_of_what_is_known_now)
 {
-    (void)state;
     struct gput_results results = training();
     struct gput_results_render_options options = gput_results_render_options_default();
     struct gput_error error;
@@ -474,28 +455,4 @@ static void one_line_of_what_is_known_now(void **state)
     free(line);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_lines_of_a_training_run),
-        cmocka_unit_test(a_process_that_was_running_is_named),
-        cmocka_unit_test(power_that_is_not_known_is_left_out),
-        cmocka_unit_test(a_command_without_energy_has_that_of_the_machine),
-        cmocka_unit_test(parts_of_little_cpu_time_are_no_gap),
-        cmocka_unit_test(lower_bounds_say_so),
-        cmocka_unit_test(what_is_missing_is_left_out_or_said),
-        cmocka_unit_test(all_gpus_have_one_form),
-        cmocka_unit_test(an_end_by_a_signal_or_a_limit_is_named),
-        cmocka_unit_test(a_hostile_command_cannot_reach_the_terminal),
-        cmocka_unit_test(a_peak_of_ram_that_nothing_saw_is_no_zero),
-        cmocka_unit_test(a_process_that_goes_on_has_what_its_samples_say),
-        cmocka_unit_test(a_missing_gpu_is_missing_once),
-        cmocka_unit_test(a_process_that_was_left_running_is_counted),
-        cmocka_unit_test(lines_are_broken_where_the_screen_ends),
-        cmocka_unit_test(narrow_screens_have_what_belongs_to_a_figure_below_it),
-        cmocka_unit_test(color_is_only_there_when_asked_for),
-        cmocka_unit_test(twenty_gpus_are_not_twenty_lines),
-        cmocka_unit_test(one_line_of_what_is_known_now),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,9 +3,8 @@
 
 #include <math.h>
 
-static void results_are_tables(void **state)
+TEST(results_are_tables)
 {
-    (void)state;
     struct gput_gpu gpus[2] = {{.uuid = "GPU-1", .max_ram_bytes = 5e9}, {.max_ram_bytes = NAN}};
     struct gput_results results = {.elapsed_seconds = 1.5, .n_gpus = 2, .gpus = gpus};
     results.max[GPUT_MAIN_RAM] = NAN;
@@ -34,10 +33,4 @@ static void results_are_tables(void **state)
     gput_tables_destroy(tables);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_are_tables),
-    };
-    return cmocka_run_group_tests_name("views/output/results_tables", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

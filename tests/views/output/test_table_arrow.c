@@ -34,9 +34,8 @@ static struct ArrowArrayStream stream_of(const struct gput_tables *tables)
     return stream;
 }
 
-static void has_names_types_and_units(void **state)
+TEST(has_names_types_and_units)
 {
-    (void)state;
     static const char unit[] = "\1\0\0\0\4\0\0\0unit\5\0\0\0volts";
     struct gput_tables *tables = make_tables();
     struct ArrowSchema schema;
@@ -57,9 +56,8 @@ static void has_names_types_and_units(void **state)
     assert_null(schema.release);
 }
 
-static void gives_one_batch_and_then_the_end(void **state)
+TEST(gives_one_batch_and_then_the_end)
 {
-    (void)state;
     struct gput_tables *tables = make_tables();
     struct ArrowArrayStream stream = stream_of(tables);
     struct ArrowArray batch, end;
@@ -74,9 +72,8 @@ static void gives_one_batch_and_then_the_end(void **state)
     gput_tables_destroy(tables);
 }
 
-static void marks_what_is_missing(void **state)
+TEST(marks_what_is_missing)
 {
-    (void)state;
     static const int64_t nulls[] = {0, 1, 1, 1};
     static const uint8_t bits[][2] = {{0, 0}, {0xff, 0x00}, {0xfe, 0x01}, {0xfd, 0x01}};
     struct gput_tables *tables = make_tables();
@@ -95,9 +92,8 @@ static void marks_what_is_missing(void **state)
     gput_tables_destroy(tables);
 }
 
-static void copies_texts_as_utf8_and_no_numbers(void **state)
+TEST(copies_texts_as_utf8_and_no_numbers)
 {
-    (void)state;
     static const int32_t offsets[] = {0, 6, 6, 10, 10, 11, 12, 13, 14, 15};
     struct gput_tables *tables = make_tables();
     const struct gput_table *table = gput_tables_get(tables, 0);
@@ -117,9 +113,8 @@ static void copies_texts_as_utf8_and_no_numbers(void **state)
 }
 
 /* As consumers do: a child is moved out, the rest is released, then table and stream go. */
-static void what_was_moved_out_outlives_all_else(void **state)
+TEST(what_was_moved_out_outlives_all_else)
 {
-    (void)state;
     struct gput_tables *tables = make_tables();
     struct ArrowArrayStream stream = stream_of(tables);
     struct ArrowSchema schema, field;
@@ -140,9 +135,8 @@ static void what_was_moved_out_outlives_all_else(void **state)
     column.release(&column);
 }
 
-static void a_table_without_rows_has_a_batch_without_rows(void **state)
+TEST(a_table_without_rows_has_a_batch_without_rows)
 {
-    (void)state;
     struct gput_tables *tables = tables_create();
     struct gput_table *table = tables_add(tables, "empty");
     table_add_column(table, "number", GPUT_COLUMN_DOUBLE);
@@ -159,15 +153,4 @@ static void a_table_without_rows_has_a_batch_without_rows(void **state)
     gput_tables_destroy(tables);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(has_names_types_and_units),
-        cmocka_unit_test(gives_one_batch_and_then_the_end),
-        cmocka_unit_test(marks_what_is_missing),
-        cmocka_unit_test(copies_texts_as_utf8_and_no_numbers),
-        cmocka_unit_test(what_was_moved_out_outlives_all_else),
-        cmocka_unit_test(a_table_without_rows_has_a_batch_without_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

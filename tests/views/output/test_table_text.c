@@ -38,9 +38,8 @@ static char *text_of(const struct gput_tables *tables, size_t screen)
     return str_steal(&text);
 }
 
-static void without_a_screen_everything_is_there(void **state)
+TEST(without_a_screen_everything_is_there)
 {
-    (void)state;
     struct gput_tables *tables = make_tables();
     char *text = text_of(tables, 0), *wide = text_of(tables, 98);
     assert_string_equal(text,
@@ -56,9 +55,8 @@ static void without_a_screen_everything_is_there(void **state)
     gput_tables_destroy(tables);
 }
 
-static void names_of_another_program_are_shown_in_words(void **state)
+TEST(names_of_another_program_are_shown_in_words)
 {
-    (void)state;
     static const struct table_words words = {"Step:ModeKeys.", "NA"};
     struct gput_tables *tables = tables_create(), *made;
     tables_set_words(tables, &words);
@@ -84,9 +82,8 @@ static void names_of_another_program_are_shown_in_words(void **state)
     gput_tables_destroy(made);
 }
 
-static void the_longest_text_is_cut_first_in_the_middle(void **state)
+TEST(the_longest_text_is_cut_first_in_the_middle)
 {
-    (void)state;
     struct gput_tables *tables = make_tables();
     char *text = text_of(tables, 80);
     assert_string_equal(text,
@@ -97,9 +94,8 @@ static void the_longest_text_is_cut_first_in_the_middle(void **state)
     gput_tables_destroy(tables);
 }
 
-static void columns_without_space_follow_in_blocks_after_what_a_row_is(void **state)
+TEST(columns_without_space_follow_in_blocks_after_what_a_row_is)
 {
-    (void)state;
     struct gput_tables *tables = make_tables();
     char *text = text_of(tables, 68);
     assert_string_equal(text, "name              time      gpu  a_wide_name_us  another_name_us\n"
@@ -113,9 +109,8 @@ static void columns_without_space_follow_in_blocks_after_what_a_row_is(void **st
     gput_tables_destroy(tables);
 }
 
-static void every_figure_is_there_on_every_screen(void **state)
+TEST(every_figure_is_there_on_every_screen)
 {
-    (void)state;
     struct gput_tables *tables = make_tables();
     const char *const names[] = {"a_wide_name_us", "another_name_us", "yet_another_us", "gpu"};
     for (size_t screen = 1; screen <= 100; screen++) {
@@ -129,14 +124,4 @@ static void every_figure_is_there_on_every_screen(void **state)
     gput_tables_destroy(tables);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_screen_everything_is_there),
-        cmocka_unit_test(names_of_another_program_are_shown_in_words),
-        cmocka_unit_test(the_longest_text_is_cut_first_in_the_middle),
-        cmocka_unit_test(columns_without_space_follow_in_blocks_after_what_a_row_is),
-        cmocka_unit_test(every_figure_is_there_on_every_screen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -12,9 +12,8 @@ static void assert_grid(struct text_grid *grid, const char *expected)
     text_grid_finish(grid);
 }
 
-static void names_stand_left_and_figures_right(void **state)
+TEST(names_stand_left_and_figures_right)
 {
-    (void)state;
     struct text_grid grid = {.gap = 1, .indent = 1};
     text_grid_add_names_and_numbers(&grid, 2);
     text_grid_put(&grid, "");
@@ -31,9 +30,8 @@ static void names_stand_left_and_figures_right(void **state)
                        "\tx              15.0      NaN\n");
 }
 
-static void a_column_of_numbers_is_wider_than_its_name(void **state)
+TEST(a_column_of_numbers_is_wider_than_its_name)
 {
-    (void)state;
     struct text_grid grid = {.gap = 1};
     text_grid_add_names_and_numbers(&grid, 2);
     text_grid_put(&grid, "");
@@ -45,9 +43,8 @@ static void a_column_of_numbers_is_wider_than_its_name(void **state)
     assert_grid(&grid, "  std std\n  0.0 0.0\n");
 }
 
-static void width_counts_characters(void **state)
+TEST(width_counts_characters)
 {
-    (void)state;
     struct text_grid grid = {.gap = 1};
     text_grid_add_names_and_numbers(&grid, 1);
     static const char *const cells[] = {"", "größe", "é", "1", "ab", ""};
@@ -69,9 +66,8 @@ static void fill(struct text_grid *grid, size_t screen)
         text_grid_put(grid, cells[i]);
 }
 
-static void a_narrow_screen_lacks_columns_in_their_order(void **state)
+TEST(a_narrow_screen_lacks_columns_in_their_order)
 {
-    (void)state;
     struct text_grid grid;
     fill(&grid, 0);
     assert_grid(&grid, "   RAM     CPU  process\n   1.5      20  a long command\n");
@@ -85,9 +81,8 @@ static void a_narrow_screen_lacks_columns_in_their_order(void **state)
     assert_grid(&grid, "process\na long co…\n");
 }
 
-static void what_a_screen_lacks_can_be_asked(void **state)
+TEST(what_a_screen_lacks_can_be_asked)
 {
-    (void)state;
     struct str text = {0};
     struct text_grid grid;
     fill(&grid, 14);
@@ -98,14 +93,4 @@ static void what_a_screen_lacks_can_be_asked(void **state)
     text_grid_finish(&grid);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_stand_left_and_figures_right),
-        cmocka_unit_test(a_column_of_numbers_is_wider_than_its_name),
-        cmocka_unit_test(width_counts_characters),
-        cmocka_unit_test(a_narrow_screen_lacks_columns_in_their_order),
-        cmocka_unit_test(what_a_screen_lacks_can_be_asked),
-    };
-    return cmocka_run_group_tests_name("views/output/text_grid", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

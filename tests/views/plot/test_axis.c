@@ -16,9 +16,8 @@ static void assert_labels(const struct axis *axis, const char *const *labels, co
     assert_null(labels[axis->count]);
 }
 
-static void an_axis_ends_at_round_numbers(void **state)
+TEST(an_axis_ends_at_round_numbers)
 {
-    (void)state;
     struct axis axis;
     axis_make(&axis, 3, 87, "percent", 5);
     const char *const labels[] = {"0", "20", "40", "60", "80", "100", NULL};
@@ -28,9 +27,8 @@ static void an_axis_ends_at_round_numbers(void **state)
     assert_true(fabs(axis_place(&axis, 25) - 0.25) < 1e-12);
 }
 
-static void a_unit_fits_the_largest_value(void **state)
+TEST(a_unit_fits_the_largest_value)
 {
-    (void)state;
     struct axis axis;
     axis_make(&axis, 0, 2.9e9, "bytes", 4);
     const char *const gigabytes[] = {"0", "1", "2", "3", NULL};
@@ -46,9 +44,8 @@ static void a_unit_fits_the_largest_value(void **state)
     assert_labels(&axis, numbers, "1e12");
 }
 
-static void a_ratio_is_in_percent(void **state)
+TEST(a_ratio_is_in_percent)
 {
-    (void)state;
     struct axis axis;
     char text[AXIS_TEXT_SIZE];
     axis_make(&axis, 0.03, 0.87, "ratio", 5);
@@ -60,27 +57,24 @@ static void a_ratio_is_in_percent(void **state)
     assert_true(fabs(axis.high - 1) < 1e-9);
 }
 
-static void values_below_zero_are_on_it(void **state)
+TEST(values_below_zero_are_on_it)
 {
-    (void)state;
     struct axis axis;
     axis_make(&axis, -37, 12, "", 5);
     const char *const labels[] = {"-40", "-30", "-20", "-10", "0", "10", "20", NULL};
     assert_labels(&axis, labels, "");
 }
 
-static void counts_have_no_fractions(void **state)
+TEST(counts_have_no_fractions)
 {
-    (void)state;
     struct axis axis;
     axis_make(&axis, 0, 2, "count", 6);
     const char *const labels[] = {"0", "1", "2", NULL};
     assert_labels(&axis, labels, "");
 }
 
-static void an_axis_of_nothing_has_a_height(void **state)
+TEST(an_axis_of_nothing_has_a_height)
 {
-    (void)state;
     struct axis axis;
     axis_make(&axis, 0, 0, "percent", 4);
     assert_true(fabs(axis.high - 100) < 1e-9);
@@ -92,9 +86,8 @@ static void an_axis_of_nothing_has_a_height(void **state)
     assert_true(isfinite(axis_place(&axis, 0)));
 }
 
-static void time_has_ticks_at_minutes_and_hours(void **state)
+TEST(time_has_ticks_at_minutes_and_hours)
 {
-    (void)state;
     struct axis axis;
     axis_make_time(&axis, 0, 10.4, 6);
     const char *const seconds[] = {"0", "2", "4", "6", "8", "10", NULL};
@@ -112,18 +105,16 @@ static void time_has_ticks_at_minutes_and_hours(void **state)
     assert_true(axis.high == 0.0121);
 }
 
-static void a_single_moment_has_a_width(void **state)
+TEST(a_single_moment_has_a_width)
 {
-    (void)state;
     struct axis axis;
     axis_make_time(&axis, 5, 5, 6);
     assert_true(axis.high > axis.low);
     assert_true(axis_place(&axis, 5) == 0);
 }
 
-static void a_value_has_three_digits(void **state)
+TEST(a_value_has_three_digits)
 {
-    (void)state;
     char text[AXIS_TEXT_SIZE];
     assert_string_equal(axis_value(64e9, "bytes", text), "64 GB");
     assert_string_equal(axis_value(1.5e9, "bytes", text), "1.5 GB");
@@ -132,18 +123,4 @@ static void a_value_has_three_digits(void **state)
     assert_string_equal(axis_value(16, "count", text), "16");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_axis_ends_at_round_numbers),
-        cmocka_unit_test(a_unit_fits_the_largest_value),
-        cmocka_unit_test(a_ratio_is_in_percent),
-        cmocka_unit_test(values_below_zero_are_on_it),
-        cmocka_unit_test(counts_have_no_fractions),
-        cmocka_unit_test(an_axis_of_nothing_has_a_height),
-        cmocka_unit_test(time_has_ticks_at_minutes_and_hours),
-        cmocka_unit_test(a_single_moment_has_a_width),
-        cmocka_unit_test(a_value_has_three_digits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

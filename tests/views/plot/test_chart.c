@@ -41,9 +41,8 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
-static void one_line_needs_no_legend(void **state)
+TEST(one_line_needs_no_legend)
 {
-    (void)state;
     struct chart chart = {.end = 10};
     add_panel(&chart, "RAM", "bytes");
     add_line(&chart, 0, "RAM", 0, 3e9);
@@ -55,9 +54,8 @@ static void one_line_needs_no_legend(void **state)
     chart_finish(&chart);
 }
 
-static void equal_legends_are_drawn_once(void **state)
+TEST(equal_legends_are_drawn_once)
 {
-    (void)state;
     struct chart chart = {.end = 10};
     add_panel(&chart, "RAM", "bytes");
     add_panel(&chart, "CPU", "percent");
@@ -74,9 +72,8 @@ static void equal_legends_are_drawn_once(void **state)
     chart_finish(&chart);
 }
 
-static void a_limit_in_sight_is_a_line_and_a_far_one_a_text(void **state)
+TEST(a_limit_in_sight_is_a_line_and_a_far_one_a_text)
 {
-    (void)state;
     struct chart chart = {.end = 10};
     add_panel(&chart, "RAM", "bytes");
     add_line(&chart, 0, "RAM", 0, 3e9)->limit = 4e9;
@@ -96,9 +93,8 @@ static void a_limit_in_sight_is_a_line_and_a_far_one_a_text(void **state)
     chart_finish(&chart);
 }
 
-static void its_title_says_what_is_seen(void **state)
+TEST(its_title_says_what_is_seen)
 {
-    (void)state;
     struct chart chart = {.end = 90};
     add_panel(&chart, "RAM", "bytes");
     add_panel(&chart, "CPU", "percent");
@@ -110,9 +106,8 @@ static void its_title_says_what_is_seen(void **state)
     chart_finish(&chart);
 }
 
-static void calls_that_follow_closely_are_one_span(void **state)
+TEST(calls_that_follow_closely_are_one_span)
 {
-    (void)state;
     struct chart chart = {.end = 10};
     struct chart_row *row = chart_add_row(&chart, "block", 1);
     assert_non_null(row);
@@ -130,9 +125,8 @@ static void calls_that_follow_closely_are_one_span(void **state)
     chart_finish(&chart);
 }
 
-static void a_size_that_is_too_small_is_refused_with_one_that_is_not(void **state)
+TEST(a_size_that_is_too_small_is_refused_with_one_that_is_not)
 {
-    (void)state;
     struct chart chart = {.end = 10, .width = 100, .height = 40};
     struct gput_error error;
     char *svg;
@@ -150,9 +144,8 @@ static void a_size_that_is_too_small_is_refused_with_one_that_is_not(void **stat
     chart_finish(&chart);
 }
 
-static void names_are_only_text(void **state)
+TEST(names_are_only_text)
 {
-    (void)state;
     struct chart chart = {.end = 10, .title = "</title><script>alert(1)</script>\x01\xff"};
     add_panel(&chart, "a\"b<c>&", "\x1b[31m");
     add_line(&chart, 0, "\xe2\x80\xae]]>", 0, 1);
@@ -170,9 +163,8 @@ static void names_are_only_text(void **state)
     chart_finish(&chart);
 }
 
-static void other_formats_are_refused(void **state)
+TEST(other_formats_are_refused)
 {
-    (void)state;
     struct chart chart = {.end = 10};
     struct gput_error error;
     char *bytes;
@@ -181,17 +173,4 @@ static void other_formats_are_refused(void **state)
     assert_null(bytes);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_line_needs_no_legend),
-        cmocka_unit_test(equal_legends_are_drawn_once),
-        cmocka_unit_test(a_limit_in_sight_is_a_line_and_a_far_one_a_text),
-        cmocka_unit_test(its_title_says_what_is_seen),
-        cmocka_unit_test(calls_that_follow_closely_are_one_span),
-        cmocka_unit_test(a_size_that_is_too_small_is_refused_with_one_that_is_not),
-        cmocka_unit_test(names_are_only_text),
-        cmocka_unit_test(other_formats_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -14,9 +14,8 @@ static bool has_point(const struct curve *curve, double time, double value)
     return false;
 }
 
-static void no_peak_of_a_million_points_is_lost(void **state)
+TEST(no_peak_of_a_million_points_is_lost)
 {
-    (void)state;
     struct curve curve;
     curve_init(&curve, 0, 1e6, 500);
     for (int i = 0; i <= 1000000; i++)
@@ -32,9 +31,8 @@ static void no_peak_of_a_million_points_is_lost(void **state)
     curve_finish(&curve);
 }
 
-static void few_points_stay_as_they_are(void **state)
+TEST(few_points_stay_as_they_are)
 {
-    (void)state;
     static const double values[] = {3, 1, 4, 1, 5, 9, 2, 6};
     struct curve curve;
     curve_init(&curve, 0, 7, 1000);
@@ -47,9 +45,8 @@ static void few_points_stay_as_they_are(void **state)
     curve_finish(&curve);
 }
 
-static void a_level_line_is_its_two_ends(void **state)
+TEST(a_level_line_is_its_two_ends)
 {
-    (void)state;
     struct curve curve;
     curve_init(&curve, 0, 1000, 100);
     for (int i = 0; i <= 1000; i++)
@@ -60,9 +57,8 @@ static void a_level_line_is_its_two_ends(void **state)
     curve_finish(&curve);
 }
 
-static void what_is_missing_interrupts_the_line(void **state)
+TEST(what_is_missing_interrupts_the_line)
 {
-    (void)state;
     struct curve curve;
     curve_init(&curve, 0, 10, 100);
     curve_add(&curve, 0, NAN);
@@ -78,9 +74,8 @@ static void what_is_missing_interrupts_the_line(void **state)
     curve_finish(&curve);
 }
 
-static void a_window_cuts_the_line_at_its_edges(void **state)
+TEST(a_window_cuts_the_line_at_its_edges)
 {
-    (void)state;
     struct curve curve;
     curve_init(&curve, 5, 15, 100);
     curve_add(&curve, 0, 0);
@@ -97,9 +92,8 @@ static void a_window_cuts_the_line_at_its_edges(void **state)
     curve_finish(&curve);
 }
 
-static void a_line_across_the_window_is_in_it(void **state)
+TEST(a_line_across_the_window_is_in_it)
 {
-    (void)state;
     struct curve curve;
     curve_init(&curve, 4, 6, 100);
     curve_add(&curve, 0, 0);
@@ -111,9 +105,8 @@ static void a_line_across_the_window_is_in_it(void **state)
     curve_finish(&curve);
 }
 
-static void a_clock_that_was_set_back_is_drawn_back(void **state)
+TEST(a_clock_that_was_set_back_is_drawn_back)
 {
-    (void)state;
     struct curve curve;
     curve_init(&curve, -50, 100, 100);
     curve_add(&curve, 100, 1);
@@ -125,9 +118,8 @@ static void a_clock_that_was_set_back_is_drawn_back(void **state)
     curve_finish(&curve);
 }
 
-static void a_window_without_width_has_its_points(void **state)
+TEST(a_window_without_width_has_its_points)
 {
-    (void)state;
     struct curve curve;
     curve_init(&curve, 3, 3, 100);
     curve_add(&curve, 3, 7);
@@ -137,9 +129,8 @@ static void a_window_without_width_has_its_points(void **state)
     curve_finish(&curve);
 }
 
-static void values_of_intervals_are_steps(void **state)
+TEST(values_of_intervals_are_steps)
 {
-    (void)state;
     static const double wanted[][2] = {{1, 5}, {2, 5}, {2, 3}, {4, 3}, {NAN, NAN}, {5, 7}, {6, 7}};
     struct curve curve;
     curve_init(&curve, 0, 10, 1000);
@@ -159,18 +150,4 @@ static void values_of_intervals_are_steps(void **state)
     curve_finish(&curve);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_peak_of_a_million_points_is_lost),
-        cmocka_unit_test(few_points_stay_as_they_are),
-        cmocka_unit_test(a_level_line_is_its_two_ends),
-        cmocka_unit_test(what_is_missing_interrupts_the_line),
-        cmocka_unit_test(a_window_cuts_the_line_at_its_edges),
-        cmocka_unit_test(a_line_across_the_window_is_in_it),
-        cmocka_unit_test(a_clock_that_was_set_back_is_drawn_back),
-        cmocka_unit_test(values_of_intervals_are_steps),
-        cmocka_unit_test(a_window_without_width_has_its_points),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

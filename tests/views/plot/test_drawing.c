@@ -16,9 +16,8 @@ static char *render(struct drawing *drawing)
     return svg;
 }
 
-static void a_line_is_a_path_and_a_point_a_dot(void **state)
+TEST(a_line_is_a_path_and_a_point_a_dot)
 {
-    (void)state;
     struct drawing drawing;
     drawing_init(&drawing, 100, 50.5, "picture");
     drawing_begin_line(&drawing, &line, "RAM & more");
@@ -32,9 +31,8 @@ static void a_line_is_a_path_and_a_point_a_dot(void **state)
     free(svg);
 }
 
-static void strokes_are_those_of_its_dash(void **state)
+TEST(strokes_are_those_of_its_dash)
 {
-    (void)state;
     struct drawing drawing;
     struct drawing_style style = line;
     style.dash = DRAWING_DASHED;
@@ -45,9 +43,8 @@ static void strokes_are_those_of_its_dash(void **state)
     free(svg);
 }
 
-static void a_wider_text_is_wider(void **state)
+TEST(a_wider_text_is_wider)
 {
-    (void)state;
     assert_true(drawing_text_width("WWW", 10) > drawing_text_width("iii", 10));
     assert_true(fabs(drawing_text_width("abc", 20) - 2 * drawing_text_width("abc", 10)) < 1e-9);
     assert_true(drawing_text_width("\xe6\xbc\xa2", 10) > 10); /* a Chinese character */
@@ -55,12 +52,4 @@ static void a_wider_text_is_wider(void **state)
     assert_true(drawing_text_width("x</x>", 10) > 30); /* of DejaVu Sans, where all are wide */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_is_a_path_and_a_point_a_dot),
-        cmocka_unit_test(strokes_are_those_of_its_dash),
-        cmocka_unit_test(a_wider_text_is_wider),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

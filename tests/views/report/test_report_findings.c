@@ -37,9 +37,8 @@ static void add_rank(
         report_payload_add_column(payload, series, "values", &values, &error), GPUT_OK);
 }
 
-static void the_busiest_rank_is_that_of_the_highest_mean_by_time(void **state)
+TEST(the_busiest_rank_is_that_of_the_highest_mean_by_time)
 {
-    (void)state;
     struct gput_error error;
     struct report_payload payload;
     assert_int_equal(report_payload_init(&payload, "/tmp", &error), GPUT_OK);
@@ -58,9 +57,8 @@ static void the_busiest_rank_is_that_of_the_highest_mean_by_time(void **state)
     report_payload_finish(&payload);
 }
 
-static void one_session_has_an_ending_and_nothing_to_compare(void **state)
+TEST(one_session_has_an_ending_and_nothing_to_compare)
 {
-    (void)state;
     struct gput_error error;
     struct report_payload payload;
     assert_int_equal(report_payload_init(&payload, "/tmp", &error), GPUT_OK);
@@ -91,9 +89,8 @@ static void add_session(struct doc *sessions, const char *name, double grown, do
     }
 }
 
-static void a_figure_that_grew_from_0_changed_most(void **state)
+TEST(a_figure_that_grew_from_0_changed_most)
 {
-    (void)state;
     struct gput_error error;
     struct report_payload payload;
     assert_int_equal(report_payload_init(&payload, "/tmp", &error), GPUT_OK);
@@ -111,12 +108,4 @@ static void a_figure_that_grew_from_0_changed_most(void **state)
     report_payload_finish(&payload);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_busiest_rank_is_that_of_the_highest_mean_by_time),
-        cmocka_unit_test(one_session_has_an_ending_and_nothing_to_compare),
-        cmocka_unit_test(a_figure_that_grew_from_0_changed_most),
-    };
-    return cmocka_run_group_tests_name("views/report/report_findings", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -12,9 +12,8 @@ static struct python_profile profile_named(const char *name)
     return profile;
 }
 
-static void reads_names_of_folders(void **state)
+TEST(reads_names_of_folders)
 {
-    (void)state;
     struct python_profile profile =
         profile_named("train-3-stepstart-1600000000.5_eval-4-forwardpassend-1600000001");
     assert_string_equal(profile.start.mode, "train");
@@ -28,9 +27,8 @@ static void reads_names_of_folders(void **state)
     assert_true(isinf(profile.end.step));
 }
 
-static void reads_older_names_and_no_others(void **state)
+TEST(reads_older_names_and_no_others)
 {
-    (void)state;
     struct profile_moment start, end;
     char node[64] = "";
     assert_true(python_profile_moments("10.5_20.5_151-algo-1_3", &start, &end, node, sizeof node));
@@ -50,9 +48,8 @@ static bool in(const char *name, double first, double last, const char *from, co
     return python_profile_in_steps(&profile, first, last, from, to);
 }
 
-static void selects_by_steps_and_phases(void **state)
+TEST(selects_by_steps_and_phases)
 {
-    (void)state;
     static const char name[] = "train-3-stepstart-1_train-5-stepend-2";
     assert_true(in(name, 2, 6, "stepstart", "end"));
     assert_true(in(name, 3, 5, "stepstart", "stepend"));
@@ -64,9 +61,8 @@ static void selects_by_steps_and_phases(void **state)
     assert_false(in("unknown", 0, 10, "stepstart", "end"));
 }
 
-static void selects_by_overlap_in_time(void **state)
+TEST(selects_by_overlap_in_time)
 {
-    (void)state;
     struct python_profile profile = profile_named("train-3-stepstart-100_train-5-stepend-200");
     assert_true(python_profile_in_time(&profile, 0, 100));
     assert_true(python_profile_in_time(&profile, 120, 130)); /* encloses the query */
@@ -74,14 +70,4 @@ static void selects_by_overlap_in_time(void **state)
     assert_false(python_profile_in_time(&profile, 201, 300));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_names_of_folders),
-        cmocka_unit_test(reads_older_names_and_no_others),
-        cmocka_unit_test(selects_by_steps_and_phases),
-        cmocka_unit_test(selects_by_overlap_in_time),
-    };
-    return cmocka_run_group_tests_name(
-        "analysis/training/python/python_profiles", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

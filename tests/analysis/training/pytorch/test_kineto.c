@@ -46,9 +46,8 @@ static void assert_csv(struct gput_tables *tables, const char *expected)
     gput_tables_destroy(tables);
 }
 
-static void breaks_time_down_by_rank_and_gpu(void **state)
+TEST(breaks_time_down_by_rank_and_gpu)
 {
-    (void)state;
     static char path[4096];
     snprintf(path, sizeof path, "%s", fixture("trace-kineto"));
     const char *const paths[] = {path};
@@ -64,9 +63,8 @@ static void breaks_time_down_by_rank_and_gpu(void **state)
         "46.666666666666664,0.0\n");
 }
 
-static void sums_up_kernels_with_the_rest(void **state)
+TEST(sums_up_kernels_with_the_rest)
 {
-    (void)state;
     static char path[4096];
     snprintf(path, sizeof path, "%s", fixture("trace-kineto/rank0.json"));
     const char *const paths[] = {path};
@@ -77,9 +75,8 @@ static void sums_up_kernels_with_the_rest(void **state)
         "others,,2,50.0,25.0,20.0,30.0,12.82051282051282\n");
 }
 
-static void says_why_streams_were_idle(void **state)
+TEST(says_why_streams_were_idle)
 {
-    (void)state;
     static char path[4096];
     snprintf(path, sizeof path, "%s", fixture("trace-kineto/rank0.json"));
     const char *const paths[] = {path};
@@ -91,9 +88,8 @@ static void says_why_streams_were_idle(void **state)
         "0,/rank0.json,0,20,200.0,0.0,0.0,0.0,0.0,0.0,,,,\n");
 }
 
-static void spans_that_do_not_fit_into_memory_give_the_same(void **state)
+TEST(spans_that_do_not_fit_into_memory_give_the_same)
 {
-    (void)state;
     static char path[4096];
     snprintf(path, sizeof path, "%s", fixture("trace-kineto"));
     const char *const paths[] = {path};
@@ -113,9 +109,8 @@ static void spans_that_do_not_fit_into_memory_give_the_same(void **state)
     }
 }
 
-static void compares_two_traces(void **state)
+TEST(compares_two_traces)
 {
-    (void)state;
     static char first[4096], second[4096];
     snprintf(first, sizeof first, "%s", fixture("trace-kineto/rank0.json"));
     snprintf(second, sizeof second, "%s", fixture("trace-kineto/rank1.json"));
@@ -125,9 +120,8 @@ static void compares_two_traces(void **state)
         "kernel,ncclDevKernel_AllReduce,1,1,0,200.0,150.0,-50.0\n");
 }
 
-static void shows_the_cpu_where_there_is_no_gpu(void **state)
+TEST(shows_the_cpu_where_there_is_no_gpu)
 {
-    (void)state;
     static char path[4096];
     snprintf(path, sizeof path, "%s", fixture("trace-cpu/rank0.json"));
     const char *const paths[] = {path};
@@ -153,9 +147,8 @@ static void shows_the_cpu_where_there_is_no_gpu(void **state)
         "0,/rank0.json,7,2,60.0,0.0,0.0,0.0,0.0,0.0,0\n");
 }
 
-static void says_when_there_is_nothing(void **state)
+TEST(says_when_there_is_nothing)
 {
-    (void)state;
     static char path[4096];
     snprintf(path, sizeof path, "%s", fixture("trace-kineto/overlap.json"));
     const char *const paths[] = {path};
@@ -169,16 +162,4 @@ static void says_when_there_is_nothing(void **state)
         gput_kineto_tables(GPUT_KINETO_DIFF, &options, &tables, &error), GPUT_ERROR_INVALID);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(breaks_time_down_by_rank_and_gpu),
-        cmocka_unit_test(sums_up_kernels_with_the_rest),
-        cmocka_unit_test(says_why_streams_were_idle),
-        cmocka_unit_test(spans_that_do_not_fit_into_memory_give_the_same),
-        cmocka_unit_test(compares_two_traces),
-        cmocka_unit_test(shows_the_cpu_where_there_is_no_gpu),
-        cmocka_unit_test(says_when_there_is_nothing),
-    };
-    return cmocka_run_group_tests_name("analysis/training/pytorch/kineto", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -92,9 +92,8 @@ static void assert_operator(const struct kineto_category *category)
     free(operators);
 }
 
-static void each_category_is_what_the_table_says(void **state)
+TEST(each_category_is_what_the_table_says)
 {
-    (void)state;
     for (size_t i = 0; i < kineto_category_count; i++) {
         const struct kineto_category *category = &kineto_categories[i];
         char unknown[80];
@@ -110,9 +109,8 @@ static void each_category_is_what_the_table_says(void **state)
     }
 }
 
-static void the_table_has_what_pytorch_writes(void **state)
+TEST(the_table_has_what_pytorch_writes)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         const struct json_value spelling = {
             written[i], (uint32_t)strlen(written[i]), JSON_STRING, 0};
@@ -123,9 +121,8 @@ static void the_table_has_what_pytorch_writes(void **state)
     assert_null(kineto_category_find(&none));
 }
 
-static void spellings_are_distinct_and_lead_to_a_category_of_the_same_kind(void **state)
+TEST(spellings_are_distinct_and_lead_to_a_category_of_the_same_kind)
 {
-    (void)state;
     for (size_t i = 0; i < kineto_category_count; i++) {
         const struct kineto_category *category = &kineto_categories[i];
         const struct json_value spelling = {category->spelling, category->length, JSON_STRING, 0};
@@ -137,13 +134,4 @@ static void spellings_are_distinct_and_lead_to_a_category_of_the_same_kind(void 
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_category_is_what_the_table_says),
-        cmocka_unit_test(the_table_has_what_pytorch_writes),
-        cmocka_unit_test(spellings_are_distinct_and_lead_to_a_category_of_the_same_kind),
-    };
-    return cmocka_run_group_tests_name(
-        "analysis/training/pytorch/kineto_categories", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -43,9 +43,8 @@ static void assert_text(
     assert_string_equal(gput_table_text(table, row, column_of(table, name)), expected);
 }
 
-static void says_when_job_and_loop_began(void **state)
+TEST(says_when_job_and_loop_began)
 {
-    (void)state;
     struct gput_profile_options options = options_of_root();
     struct gput_tables *tables = make(GPUT_PROFILE_JOB, &options);
     const struct gput_table *job = gput_tables_get(tables, 0);
@@ -59,9 +58,8 @@ static void says_when_job_and_loop_began(void **state)
     gput_tables_destroy(tables);
 }
 
-static void distinguishes_modes_of_one_step_number(void **state)
+TEST(distinguishes_modes_of_one_step_number)
 {
-    (void)state;
     struct gput_profile_options options = options_of_root();
     struct gput_tables *tables = make(GPUT_PROFILE_STEPS, &options);
     const struct gput_table *steps = gput_tables_get(tables, 0);
@@ -82,9 +80,8 @@ static void distinguishes_modes_of_one_step_number(void **state)
     gput_tables_destroy(tables);
 }
 
-static void fills_the_gaps_between_phases(void **state)
+TEST(fills_the_gaps_between_phases)
 {
-    (void)state;
     struct gput_profile_options options = options_of_root();
     struct gput_tables *tables = make(GPUT_PROFILE_PHASES, &options);
     const struct gput_table *phases = gput_tables_get(tables, 0);
@@ -129,9 +126,8 @@ static void fills_the_gaps_between_phases(void **state)
     assert_non_null(strstr(error.message, "in the rows"));
 }
 
-static void sums_up_utilization(void **state)
+TEST(sums_up_utilization)
 {
-    (void)state;
     struct gput_profile_options options = options_of_root();
     struct gput_tables *tables = make(GPUT_PROFILE_UTILIZATION, &options);
     const struct gput_table *all = gput_tables_get(tables, 0);
@@ -155,9 +151,8 @@ static void sums_up_utilization(void **state)
         gput_profile_tables(GPUT_PROFILE_UTILIZATION, &options, &tables, NULL), GPUT_ERROR_INVALID);
 }
 
-static void counts_readings_in_the_first_range_that_fits(void **state)
+TEST(counts_readings_in_the_first_range_that_fits)
 {
-    (void)state;
     struct gput_profile_options options = options_of_root();
     struct gput_tables *tables = make(GPUT_PROFILE_DEVICES, &options);
     const struct gput_table *devices = gput_tables_get(tables, 0);
@@ -173,9 +168,8 @@ static void counts_readings_in_the_first_range_that_fits(void **state)
     gput_tables_destroy(tables);
 }
 
-static void finds_what_stands_out_in_loading_data(void **state)
+TEST(finds_what_stands_out_in_loading_data)
 {
-    (void)state;
     struct gput_profile_options options = options_of_root();
     struct gput_tables *tables = make(GPUT_PROFILE_DATALOADER, &options);
     const struct gput_table *summary = gput_tables_find(tables, "summary");
@@ -193,9 +187,8 @@ static void finds_what_stands_out_in_loading_data(void **state)
     gput_tables_destroy(tables);
 }
 
-static void gives_rows_by_time_and_step(void **state)
+TEST(gives_rows_by_time_and_step)
 {
-    (void)state;
     struct gput_profile_options options = options_of_root();
     struct gput_tables *tables = make(GPUT_PROFILE_METRICS, &options);
     assert_int_equal(gput_table_row_count(gput_tables_find(tables, "system")), 149);
@@ -221,9 +214,8 @@ static void gives_rows_by_time_and_step(void **state)
     gput_tables_destroy(tables);
 }
 
-static void sums_up_what_went_on_at_moments(void **state)
+TEST(sums_up_what_went_on_at_moments)
 {
-    (void)state;
     struct gput_profile_options options = options_of_root();
     const int64_t moments[] = {T0 + 800000, T0 + 2100000};
     options.moments = moments;
@@ -252,9 +244,8 @@ static void sums_up_what_went_on_at_moments(void **state)
     gput_tables_destroy(tables);
 }
 
-static void gives_events_with_what_data_loaders_say(void **state)
+TEST(gives_events_with_what_data_loaders_say)
 {
-    (void)state;
     struct gput_profile_options options = options_of_root();
     struct gput_tables *tables = make(GPUT_PROFILE_EVENTS, &options);
     const struct gput_table *events = gput_tables_get(tables, 0);
@@ -301,9 +292,8 @@ static struct gput_profile_event event(
         .node = node};
 }
 
-static void reads_rows_of_the_caller(void **state)
+TEST(reads_rows_of_the_caller)
 {
-    (void)state;
     const char *train = "Step:ModeKeys.TRAIN", *eval = "Step:ModeKeys.EVAL";
     const struct gput_profile_event events[] = {
         event("late", "a", -1, 2100, 2200),
@@ -359,9 +349,8 @@ static void reads_rows_of_the_caller(void **state)
     gput_tables_destroy(tables);
 }
 
-static void keeps_readings_next_to_missing_ones(void **state)
+TEST(keeps_readings_next_to_missing_ones)
 {
-    (void)state;
     const double values[] = {1, NAN, 2, 1, NAN, 3, 2};
     struct gput_profile_reading readings[7];
     for (size_t i = 0; i < 7; i++)
@@ -389,9 +378,8 @@ static char *rendered(enum gput_profile_view view, const struct gput_profile_opt
     return text;
 }
 
-static void rows_that_do_not_fit_into_memory_give_the_same(void **state)
+TEST(rows_that_do_not_fit_into_memory_give_the_same)
 {
-    (void)state;
     struct gput_profile_options options = options_of_root();
     for (int round = 0; round < 3; round++) {
         options.by = (enum gput_profile_by)round;
@@ -425,9 +413,8 @@ static void report_how_far(void *user, double done)
     *last = done;
 }
 
-static void reports_how_far_reading_is(void **state)
+TEST(reports_how_far_reading_is)
 {
-    (void)state;
     double done = 0;
     struct gput_profile_options options = options_of_root();
     options.progress = report_how_far;
@@ -436,9 +423,8 @@ static void reports_how_far_reading_is(void **state)
     assert_true(done > 0.99);
 }
 
-static void renders_text_json_and_csv(void **state)
+TEST(renders_text_json_and_csv)
 {
-    (void)state;
     struct gput_profile_options options = options_of_root();
     struct gput_tables *tables = make(GPUT_PROFILE_DEVICES, &options);
     char *text;
@@ -472,23 +458,4 @@ static void renders_text_json_and_csv(void **state)
     gput_tables_destroy(tables);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_when_job_and_loop_began),
-        cmocka_unit_test(distinguishes_modes_of_one_step_number),
-        cmocka_unit_test(fills_the_gaps_between_phases),
-        cmocka_unit_test(sums_up_utilization),
-        cmocka_unit_test(counts_readings_in_the_first_range_that_fits),
-        cmocka_unit_test(finds_what_stands_out_in_loading_data),
-        cmocka_unit_test(gives_rows_by_time_and_step),
-        cmocka_unit_test(sums_up_what_went_on_at_moments),
-        cmocka_unit_test(gives_events_with_what_data_loaders_say),
-        cmocka_unit_test(reads_rows_of_the_caller),
-        cmocka_unit_test(keeps_readings_next_to_missing_ones),
-        cmocka_unit_test(rows_that_do_not_fit_into_memory_give_the_same),
-        cmocka_unit_test(reports_how_far_reading_is),
-        cmocka_unit_test(renders_text_json_and_csv),
-    };
-    return cmocka_run_group_tests_name("analysis/training/sagemaker/profile", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -30,9 +30,8 @@ static void assert_steps(
     free(steps);
 }
 
-static void finds_the_step_of_a_node_among_those_of_a_thousand(void **state)
+TEST(finds_the_step_of_a_node_among_those_of_a_thousand)
 {
-    (void)state;
     static struct gput_profile_event events[2 * MAX_RANKS];
     static char nodes[MAX_RANKS][16];
     static int64_t expected[2 * MAX_RANKS];
@@ -45,9 +44,8 @@ static void finds_the_step_of_a_node_among_those_of_a_thousand(void **state)
     assert_steps(events, 2 * MAX_RANKS, expected);
 }
 
-static void an_event_is_of_a_step_of_its_own_node(void **state)
+TEST(an_event_is_of_a_step_of_its_own_node)
 {
-    (void)state;
     const struct gput_profile_event events[] = {
         event(TRAIN, "a", 1, 1000, 2000),
         event(TRAIN, "b", 2, 1500, 2500),
@@ -82,9 +80,8 @@ static void assert_spans_of_op(
 }
 
 /* What the analysis in Python does: it writes the steps into its frame, and reads them again. */
-static void events_that_name_the_step_found_for_them_are_of_it_again(void **state)
+TEST(events_that_name_the_step_found_for_them_are_of_it_again)
 {
-    (void)state;
     struct gput_profile_event events[] = {
         event(TRAIN, "a", 1, 1000, 9000),
         event(EVAL, "a", 1, 2000, 3000), /* inside of the one of training */
@@ -105,12 +102,4 @@ static void events_that_name_the_step_found_for_them_are_of_it_again(void **stat
     assert_spans_of_op(events, count, (4000 + 3500) / 2.0, 4000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_the_step_of_a_node_among_those_of_a_thousand),
-        cmocka_unit_test(an_event_is_of_a_step_of_its_own_node),
-        cmocka_unit_test(events_that_name_the_step_found_for_them_are_of_it_again),
-    };
-    return cmocka_run_group_tests_name("analysis/training/sagemaker/step_index", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

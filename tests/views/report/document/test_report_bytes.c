@@ -19,9 +19,8 @@ static int refuse(void *user, const void *bytes, size_t length, struct gput_erro
     return GPUT_ERROR_IO;
 }
 
-static void keeps_the_order_of_several_that_share_a_spool(void **state)
+TEST(keeps_the_order_of_several_that_share_a_spool)
 {
-    (void)state;
     struct report_spool spool;
     struct report_bytes bytes[2];
     struct str expected[2] = {{0}, {0}}, got = {0};
@@ -47,9 +46,8 @@ static void keeps_the_order_of_several_that_share_a_spool(void **state)
     report_spool_finish(&spool);
 }
 
-static void little_takes_no_file(void **state)
+TEST(little_takes_no_file)
 {
-    (void)state;
     struct report_spool spool;
     struct report_bytes bytes;
     report_spool_init(&spool, "/no/such/folder");
@@ -62,9 +60,8 @@ static void little_takes_no_file(void **state)
     report_spool_finish(&spool);
 }
 
-static void a_receiver_that_fails_ends_it(void **state)
+TEST(a_receiver_that_fails_ends_it)
 {
-    (void)state;
     struct report_spool spool;
     struct report_bytes bytes;
     int calls = 0;
@@ -77,12 +74,4 @@ static void a_receiver_that_fails_ends_it(void **state)
     report_spool_finish(&spool);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_the_order_of_several_that_share_a_spool),
-        cmocka_unit_test(little_takes_no_file),
-        cmocka_unit_test(a_receiver_that_fails_ends_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -46,9 +46,8 @@ static void check(const double *values, size_t count, double step, enum report_e
 
 #define CHECK(values, step, encoding) check(values, sizeof values / sizeof *values, step, encoding)
 
-static void keeps_the_one_value_on_a_step(void **state)
+TEST(keeps_the_one_value_on_a_step)
 {
-    (void)state;
     const double gigabytes[] = {0.001683456 * (1 / 1e-9)}, percent[] = {99.9000001};
     struct report_column column;
     fill(&column, 1, gigabytes, 1);
@@ -63,9 +62,8 @@ static void keeps_the_one_value_on_a_step(void **state)
     report_column_finish(&column);
 }
 
-static void keeps_equal_rows_as_one_value(void **state)
+TEST(keeps_equal_rows_as_one_value)
 {
-    (void)state;
     const double same[] = {42, 42, 42}, nothing[] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     CHECK(same, 1, REPORT_CONSTANT);
     CHECK(nothing, 1, REPORT_CONSTANT);
@@ -77,31 +75,27 @@ static void keeps_equal_rows_as_one_value(void **state)
     report_column_finish(&column);
 }
 
-static void keeps_whole_numbers_up_to_two_to_the_53(void **state)
+TEST(keeps_whole_numbers_up_to_two_to_the_53)
 {
-    (void)state;
     const double values[] = {
         0, 9007199254740992.0, -9007199254740992.0, 1, -1, 4096, 63, 64, -64, -65, 8191};
     CHECK(values, 1, REPORT_DELTA);
 }
 
-static void keeps_fractions_to_half_a_step(void **state)
+TEST(keeps_fractions_to_half_a_step)
 {
-    (void)state;
     const double values[] = {0.0004, 99.9996, 17.0774, 0, 1e6, 12.3456789};
     CHECK(values, 0.001, REPORT_DELTA);
 }
 
-static void keeps_doubles_as_they_are(void **state)
+TEST(keeps_doubles_as_they_are)
 {
-    (void)state;
     const double values[] = {0.1, 1e300, NAN, -0.0, 5e-324};
     CHECK(values, REPORT_DOUBLES, REPORT_F64);
 }
 
-static void keeps_missing_rows_apart_from_zero(void **state)
+TEST(keeps_missing_rows_apart_from_zero)
 {
-    (void)state;
     const double first[] = {NAN, NAN, 7, 0, NAN}, last[] = {5, 5, 5, 5, 5, 5, 5, 5, 5, NAN};
     const double alone[] = {0, NAN};
     CHECK(first, 1, REPORT_DELTA);
@@ -109,9 +103,8 @@ static void keeps_missing_rows_apart_from_zero(void **state)
     CHECK(alone, 1, REPORT_DELTA);
 }
 
-static void takes_what_does_not_fit_for_missing(void **state)
+TEST(takes_what_does_not_fit_for_missing)
 {
-    (void)state;
     struct report_column column;
     const double values[] = {1, INFINITY, 1e300};
     double read[3];
@@ -125,9 +118,8 @@ static void takes_what_does_not_fit_for_missing(void **state)
     report_column_finish(&column);
 }
 
-static void knows_the_figures_of_all_rows(void **state)
+TEST(knows_the_figures_of_all_rows)
 {
-    (void)state;
     struct report_column column;
     const double values[] = {NAN, 3, -2, NAN, 8};
     fill(&column, 1, values, 5);
@@ -136,9 +128,8 @@ static void knows_the_figures_of_all_rows(void **state)
 }
 
 /* More than a block, in memory and in the spool. */
-static void keeps_a_million_rows_and_every_peak(void **state)
+TEST(keeps_a_million_rows_and_every_peak)
 {
-    (void)state;
     const size_t count = 1000000;
     double *values = calloc(count, sizeof *values);
     uint64_t random = 1;
@@ -151,9 +142,8 @@ static void keeps_a_million_rows_and_every_peak(void **state)
     free(values);
 }
 
-static void small_changes_take_a_byte(void **state)
+TEST(small_changes_take_a_byte)
 {
-    (void)state;
     struct report_column column;
     report_column_init(&column, &spool, 1);
     for (int i = 0; i < 1000; i++)
@@ -163,19 +153,4 @@ static void small_changes_take_a_byte(void **state)
     report_column_finish(&column);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_the_one_value_on_a_step),
-        cmocka_unit_test(keeps_equal_rows_as_one_value),
-        cmocka_unit_test(keeps_whole_numbers_up_to_two_to_the_53),
-        cmocka_unit_test(keeps_fractions_to_half_a_step),
-        cmocka_unit_test(keeps_doubles_as_they_are),
-        cmocka_unit_test(keeps_missing_rows_apart_from_zero),
-        cmocka_unit_test(takes_what_does_not_fit_for_missing),
-        cmocka_unit_test(knows_the_figures_of_all_rows),
-        cmocka_unit_test(keeps_a_million_rows_and_every_peak),
-        cmocka_unit_test(small_changes_take_a_byte),
-    };
-    return cmocka_run_group_tests(tests, begin, end);
-}
+RUN_TESTS(begin, end)

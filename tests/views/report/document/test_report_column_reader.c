@@ -33,9 +33,8 @@ static void check(const double *values, size_t count, double step, int decimals)
     report_payload_finish(&payload);
 }
 
-static void reads_what_was_written(void **state)
+TEST(reads_what_was_written)
 {
-    (void)state;
     const double same[] = {5, 5, 5}, nothing[] = {NAN, NAN}, whole[] = {1, -3, 1e15, 0},
                  parts[] = {0.25, 99.999, 1e6}, any[] = {0.1, 1e300, NAN, -5e-9},
                  missing[] = {1, NAN, 3, 4, 5, 6, 7, 8, NAN, NAN, 11};
@@ -49,9 +48,8 @@ static void reads_what_was_written(void **state)
 }
 
 /* More than one block of the temporary file, of values and of missing rows. */
-static void reads_columns_longer_than_memory(void **state)
+TEST(reads_columns_longer_than_memory)
 {
-    (void)state;
     enum { COUNT = 700000 };
     double *values = malloc(COUNT * sizeof *values);
     assert_non_null(values);
@@ -62,9 +60,8 @@ static void reads_columns_longer_than_memory(void **state)
     free(values);
 }
 
-static void numbers_are_as_short_as_they_are_kept(void **state)
+TEST(numbers_are_as_short_as_they_are_kept)
 {
-    (void)state;
     struct str text = {0};
     report_append_number(&text, 3, 6);
     str_append_char(&text, ' ');
@@ -90,9 +87,8 @@ static int64_t place_of_column(struct report_payload *payload, const char *key, 
     return doc_get_int(doc_get(payload->root, key), "offset");
 }
 
-static void equal_columns_of_a_session_are_there_once(void **state)
+TEST(equal_columns_of_a_session_are_there_once)
 {
-    (void)state;
     struct report_payload payload;
     assert_int_equal(report_payload_init(&payload, "/tmp", NULL), GPUT_OK);
     int64_t first = place_of_column(&payload, "a", 1);
@@ -107,13 +103,4 @@ static void equal_columns_of_a_session_are_there_once(void **state)
     report_payload_finish(&payload);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_what_was_written),
-        cmocka_unit_test(reads_columns_longer_than_memory),
-        cmocka_unit_test(equal_columns_of_a_session_are_there_once),
-        cmocka_unit_test(numbers_are_as_short_as_they_are_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

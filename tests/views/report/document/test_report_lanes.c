@@ -2,9 +2,8 @@
 
 #include "testing.h"
 
-static void calls_inside_calls_are_deeper(void **state)
+TEST(calls_inside_calls_are_deeper)
 {
-    (void)state;
     struct report_lanes lanes = {0};
     assert_int_equal(report_lanes_add(&lanes, 0, 0, 10), 0);
     assert_int_equal(report_lanes_add(&lanes, 0, 1, 9), 1);
@@ -15,9 +14,8 @@ static void calls_inside_calls_are_deeper(void **state)
     report_lanes_finish(&lanes);
 }
 
-static void tracks_do_not_see_each_other(void **state)
+TEST(tracks_do_not_see_each_other)
 {
-    (void)state;
     struct report_lanes lanes = {0};
     assert_int_equal(report_lanes_add(&lanes, 700, 0, 10), 0);
     assert_int_equal(report_lanes_add(&lanes, 3, 1, 9), 0);
@@ -25,9 +23,8 @@ static void tracks_do_not_see_each_other(void **state)
     report_lanes_finish(&lanes);
 }
 
-static void calls_that_overlap_are_not_drawn_on_each_other(void **state)
+TEST(calls_that_overlap_are_not_drawn_on_each_other)
 {
-    (void)state;
     struct report_lanes lanes = {0};
     assert_int_equal(report_lanes_add(&lanes, 0, 0, 10), 0);
     assert_int_equal(report_lanes_add(&lanes, 0, 5, 15), 1);
@@ -36,9 +33,8 @@ static void calls_that_overlap_are_not_drawn_on_each_other(void **state)
     report_lanes_finish(&lanes);
 }
 
-static void depth_has_an_end(void **state)
+TEST(depth_has_an_end)
 {
-    (void)state;
     struct report_lanes lanes = {0};
     uint32_t depth = 0;
     for (int i = 0; i < 3 * REPORT_MAX_DEPTH; i++)
@@ -47,13 +43,4 @@ static void depth_has_an_end(void **state)
     report_lanes_finish(&lanes);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_inside_calls_are_deeper),
-        cmocka_unit_test(tracks_do_not_see_each_other),
-        cmocka_unit_test(calls_that_overlap_are_not_drawn_on_each_other),
-        cmocka_unit_test(depth_has_an_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,9 +2,8 @@
 
 #include "testing.h"
 
-static void ranks_are_words_with_a_number(void **state)
+TEST(ranks_are_words_with_a_number)
 {
-    (void)state;
     assert_int_equal(report_rank_of("rank3.csv"), 3);
     assert_int_equal(report_rank_of("rank 12"), 12);
     assert_int_equal(report_rank_of("job-7.rank_03.sqlite"), 3);
@@ -12,18 +11,16 @@ static void ranks_are_words_with_a_number(void **state)
     assert_int_equal(report_rank_of("rank1/rank-4.csv"), 4);
 }
 
-static void other_names_have_no_rank(void **state)
+TEST(other_names_have_no_rank)
 {
-    (void)state;
     static const char *const names[] = {"", "3.csv", "r.csv", "ranking3.csv", "franks4", "r3d.csv",
         "before.csv", "frank3", "r12345678", "rank", "r-"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_int_equal(report_rank_of(names[i]), REPORT_NO_RANK);
 }
 
-static void ranks_of_a_job_are_all_different(void **state)
+TEST(ranks_of_a_job_are_all_different)
 {
-    (void)state;
     long ranks[3];
     const char *const job[] = {"a.r2.csv", "a.r0.csv", "a.r1.csv"};
     const char *const runs[] = {"before.r1.csv", "after.r1.csv"};
@@ -35,12 +32,4 @@ static void ranks_of_a_job_are_all_different(void **state)
     assert_false(report_ranks_of(job, 1, ranks));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_are_words_with_a_number),
-        cmocka_unit_test(other_names_have_no_rank),
-        cmocka_unit_test(ranks_of_a_job_are_all_different),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -52,9 +52,8 @@ static unsigned char *unpack(const struct str *html, size_t *length)
     return bytes;
 }
 
-static void the_title_cannot_leave_its_element(void **state)
+TEST(the_title_cannot_leave_its_element)
 {
-    (void)state;
     struct report_payload payload;
     struct str html = {0};
     assert_int_equal(report_payload_init(&payload, "/tmp", NULL), GPUT_OK);
@@ -66,9 +65,8 @@ static void the_title_cannot_leave_its_element(void **state)
     report_payload_finish(&payload);
 }
 
-static void data_is_json_and_then_columns(void **state)
+TEST(data_is_json_and_then_columns)
 {
-    (void)state;
     struct report_payload payload;
     struct report_column column;
     struct str html = {0};
@@ -100,9 +98,8 @@ static void data_is_json_and_then_columns(void **state)
     report_payload_finish(&payload);
 }
 
-static void a_page_without_a_place_for_data_is_refused(void **state)
+TEST(a_page_without_a_place_for_data_is_refused)
 {
-    (void)state;
     struct report_payload payload;
     struct gput_error error;
     struct str html = {0};
@@ -114,12 +111,4 @@ static void a_page_without_a_place_for_data_is_refused(void **state)
     report_payload_finish(&payload);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_title_cannot_leave_its_element),
-        cmocka_unit_test(data_is_json_and_then_columns),
-        cmocka_unit_test(a_page_without_a_place_for_data_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -82,61 +82,53 @@ static void assert_stacks(const struct given *given, size_t count, const char *e
 
 #define ASSERT_STACKS(given, expected) assert_stacks(given, sizeof given / sizeof *given, expected)
 
-static void nested_calls_are_brackets(void **state)
+TEST(nested_calls_are_brackets)
 {
-    (void)state;
     const struct given calls[] = {{0, 1, 9, 0}, {1, 2, 4, 0}, {2, 2, 3, 0}, {1, 5, 9, 0}};
     ASSERT_STACKS(calls, "one 7.0 0-9: +a1 +b2 +c2 -c3 -b4 +b5 -b9 -a9;");
 }
 
-static void threads_come_one_after_the_other(void **state)
+TEST(threads_come_one_after_the_other)
 {
-    (void)state;
     const struct given calls[] = {{0, 1, 2, 1}, {1, 1.5, 3, 0}, {0, 4, 5, 1}};
     ASSERT_STACKS(calls, "one 7.0 0-5: +b1.5 -b3;two 7.0 0-5: +a1 -a2 +a4 -a5;");
 }
 
 /* a stops while b, which started later, goes on. */
-static void what_overlaps_has_stacks_of_its_own(void **state)
+TEST(what_overlaps_has_stacks_of_its_own)
 {
-    (void)state;
     const struct given calls[] = {{0, 0, 5, 0}, {1, 2, 8, 0}};
     ASSERT_STACKS(calls, "one 7.0 0-8: +a0 -a5;one 7.1 0-8: +b2 -b8;");
 }
 
-static void a_stack_is_used_again(void **state)
+TEST(a_stack_is_used_again)
 {
-    (void)state;
     const struct given calls[] = {
         {0, 0, 5, 0}, {1, 2, 8, 0}, {2, 3, 4, 0}, {3, 4, 7, 0}, {4, 6, 9, 0}};
     ASSERT_STACKS(calls, "one 7.0 0-9: +a0 +c3 -c4 -a5 +e6 -e9;one 7.1 0-9: +b2 +d4 -d7 -b8;");
 }
 
 /* As traces with rounded times have it. */
-static void a_call_that_stops_a_little_late_is_nested(void **state)
+TEST(a_call_that_stops_a_little_late_is_nested)
 {
-    (void)state;
     const struct given calls[] = {{0, 0, 5, 0}, {1, 2, 5.0000008, 0}, {2, 5, 6, 0}};
     ASSERT_STACKS(calls, "one 7.0 0-6: +a0 +b2 -b5 -a5 +c5 -c6;");
 }
 
-static void calls_without_a_length_disturb_none(void **state)
+TEST(calls_without_a_length_disturb_none)
 {
-    (void)state;
     const struct given calls[] = {{0, 0, 5, 0}, {1, 2, 2, 0}, {2, 2, 2, 0}, {3, 3, 5, 0}};
     ASSERT_STACKS(calls, "one 7.0 0-5: +a0 +b2 -b2 +c2 -c2 +d3 -d5 -a5;");
 }
 
-static void a_call_that_has_not_ended_goes_on_to_the_end(void **state)
+TEST(a_call_that_has_not_ended_goes_on_to_the_end)
 {
-    (void)state;
     const struct given calls[] = {{0, 0, NAN, 0}, {1, 2, 8, 0}};
     ASSERT_STACKS(calls, "one 7.0 0-8: +a0 +b2 -b8 -a8;");
 }
 
-static void a_session_without_calls_has_no_stacks(void **state)
+TEST(a_session_without_calls_has_no_stacks)
 {
-    (void)state;
     char text[16] = "";
     struct doc *session = doc_create_object();
     const struct report_stack_visitor visitor = {note_stack, note_call, note_end, text};
@@ -145,17 +137,4 @@ static void a_session_without_calls_has_no_stacks(void **state)
     doc_destroy(session);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nested_calls_are_brackets),
-        cmocka_unit_test(threads_come_one_after_the_other),
-        cmocka_unit_test(what_overlaps_has_stacks_of_its_own),
-        cmocka_unit_test(a_stack_is_used_again),
-        cmocka_unit_test(a_call_that_stops_a_little_late_is_nested),
-        cmocka_unit_test(calls_without_a_length_disturb_none),
-        cmocka_unit_test(a_call_that_has_not_ended_goes_on_to_the_end),
-        cmocka_unit_test(a_session_without_calls_has_no_stacks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)
