@@ -162,7 +162,8 @@ const char *card_reasons_text(double value, char text[CARD_REASONS_SIZE])
     return text;
 }
 
-/* The word of a state: "exclusive_process", "none"; NULL where it has none, and of NaN. */
+/* Returns the word of a state: "exclusive_process", "none". NULL where it has none, or is NaN.
+ * */
 static const char *state_word(enum card_figure figure, double value)
 {
     static const char *const actions[] = {"none", "gpu_reset", "node_reboot", "drain_p2p",
@@ -204,7 +205,7 @@ const char *card_value_text(enum card_figure figure, double value, char text[CAR
 static const char *bound_of(const double *values, double busy_percent)
 {
     double arithmetic = fmax(fmax(values[CARD_FP64_ACTIVE], values[CARD_FP32_ACTIVE]),
-        fmax(values[CARD_FP16_ACTIVE], values[CARD_TENSOR_ACTIVE])); /* which skips NaN */
+        fmax(values[CARD_FP16_ACTIVE], values[CARD_TENSOR_ACTIVE])); /* fmax() skips NaN */
     if (values[CARD_DRAM_BANDWIDTH] >= 60)
         return "memory-bound";
     if (arithmetic >= 50)
@@ -237,7 +238,7 @@ void card_describe_parts(const double *values, double busy_percent, char *text, 
         text_fit(text + length, size - length, ": %s", bound);
 }
 
-/* Performance states from this one on are those of a GPU that computes nothing. */
+/* The first of the performance states in which a GPU computes nothing. */
 #define FIRST_RESTING_STATE 5
 
 bool card_rests(const struct card_reading *reading)

@@ -70,13 +70,13 @@ enum card_figure {
 enum card_kind {
     CARD_GAUGE,   /* a value of the moment */
     CARD_COUNTER, /* counts up from an arbitrary start, and may be reset: use differences */
-    /* Likewise, but begins anew by itself, possibly several times between two readings: the
-     * differences are less than what there was, or equal to it. */
+    /* a counter that the driver also resets by itself, perhaps several times between two
+     * readings: differences are lower bounds */
     CARD_SHORT_COUNTER,
-    CARD_LIMIT,   /* stays as it is, as a rule */
+    CARD_LIMIT,   /* usually constant */
     CARD_STATE,   /* a number that stands for a word */
     CARD_REASONS, /* a set of enum card_reason, one bit each */
-    CARD_PART,    /* of a part of the chip: a mean of the time since the reading before */
+    CARD_PART,    /* of a part of the chip: the mean since the previous reading */
 };
 
 /* Why a card runs slower than it could: bits of CARD_SLOWDOWN_REASONS. */
@@ -86,12 +86,12 @@ enum card_reason {
     CARD_REASON_THERMAL,          /* slowed by the driver */
     CARD_REASON_HARDWARE_THERMAL, /* by the chip itself */
     CARD_REASON_POWER_BRAKE,      /* by the power supply's signal */
-    CARD_REASON_HARDWARE,         /* by the chip itself, for a reason that it does not say */
+    CARD_REASON_HARDWARE,         /* by the chip itself, without a stated reason */
     CARD_REASON_CURRENT,          /* of the voltage regulator */
-    CARD_REASON_CLOCK_SETTING,    /* somebody has set the clocks so */
+    CARD_REASON_CLOCK_SETTING,    /* the clocks were set by a user */
     CARD_REASON_DISPLAY,          /* by displays */
     CARD_REASON_IDLE,             /* nothing runs: not a throttle */
-    CARD_REASON_OTHER,            /* one that is not known here */
+    CARD_REASON_OTHER,            /* a reason that this library does not know */
     CARD_REASON_COUNT,
 };
 
@@ -107,23 +107,25 @@ struct card_figure_info {
 
 extern const struct card_figure_info card_figures[CARD_FIGURE_COUNT];
 
-/* All figures of a card as they were read last. NaN: it is not known. */
+/* The figures of a card as of the last reading. NaN: not known. */
 struct card_reading {
     double values[CARD_FIGURE_COUNT];
-    const char *missing[CARD_FIGURE_COUNT]; /* static text: why it is NaN; NULL: it is not */
-    /* How often the counters of thermal reasons were exchanged for others: those from before cannot
-     * be compared with them. */
+    const char
+        *missing[CARD_FIGURE_COUNT]; /* why the value is NaN (static text); NULL: it is not NaN */
+    /* Number of times that the counters of thermal reasons were replaced by others. Values from
+     * before and after such a change cannot be compared. */
     unsigned n_counter_changes;
 };
 
-/* Makes all figures NaN, each for that reason (static text). */
+/* Sets all figures to NaN, with that reason (static text). */
 void card_reading_clear(struct card_reading *reading, const char *reason);
 
-/* The counter of the seconds that a card was slowed for a reason; CARD_FIGURE_COUNT: none. */
+/* Returns the counter of the seconds for which a card was slowed for that reason;
+ * CARD_FIGURE_COUNT: there is none. */
 enum card_figure card_reason_counter(enum card_reason reason);
 
-/* Heat, or the brake of the power supply: NVIDIA's drivers have their three counters side by side.
- */
+/* True for heat and for the brake of the power supply, whose three counters NVIDIA's drivers
+ * number together. */
 bool card_reason_is_thermal(enum card_reason reason);
 
 /*
@@ -132,8 +134,8 @@ bool card_reason_is_thermal(enum card_reason reason);
 #define CARD_REASONS_SIZE 160
 const char *card_reasons_text(double reasons, char text[CARD_REASONS_SIZE]);
 
-/* Writes what a person or a table reads: a number, a word, a set of reasons; "" where it is not
- * known. Returns `text`. */
+/* Writes a value as text: a number, a word or a set of reasons; "" where it is not known.
+ * Returns `text`. */
 const char *card_value_text(enum card_figure figure, double value, char text[CARD_REASONS_SIZE]);
 
 /* Whether the figure is shown as a text: a state or reasons. */
@@ -146,18 +148,18 @@ bool card_figure_is_text(enum card_figure figure);
  */
 void card_describe_parts(const double *values, double busy_percent, char *text, size_t size);
 
-/* Whether nothing runs on a card, as far as it says so. Its link saves power then: it is slower,
- * and on some cards narrower. */
+/* True where the card says that nothing runs on it. Its link then saves power: it is slower, and
+ * on some cards narrower. */
 bool card_rests(const struct card_reading *reading);
 
 /*
- * Writes what is wrong with a card at this moment, one thing for each index from 0 on: "slowed by
- * power_cap", "the driver asks for gpu_reset"; "" where this thing is fine, or is not known. False:
- * there is no further index.
+ * Checks a card at this moment, one check for each index from 0 on. Writes the problem ("slowed by
+ * power_cap", "the driver asks for gpu_reset"), or "" where there is none or it is not known.
+ * Returns false if there is no check of that index.
  */
 bool card_trouble(const struct card_reading *reading, int index, char *text, size_t size);
 
-/* Writes which figures are missing and why: "fan_percent: not supported by this GPU; …", as much as
- * fits. Figures that are missing for the same reason share it. `with_parts`: those of parts of the
- * chip, too. */
+/* Writes as many as fit of the missing figures, with reasons: "fan_percent: not supported by
+ * this GPU; …". Figures with the same reason share it. `with_parts` includes figures of parts of
+ * the chip. */
 void card_explain(const struct card_reading *reading, bool with_parts, char *text, size_t size);

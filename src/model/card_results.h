@@ -1,6 +1,6 @@
 /*
- * What results have of the figures of a card (card.h), one row each. The members of struct
- * gput_gpu, the columns of results and what the ledger sets are made of these rows.
+ * The figures of a card (card.h) that results have, one row each. The members of struct gput_gpu,
+ * the columns of results and the assignments in the ledger are made from these rows.
  */
 #pragma once
 

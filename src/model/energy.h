@@ -18,15 +18,15 @@ struct gput_energy {
         double dram;
         double psys;    /* the platform as a whole; not in the total */
         double gpu;     /* all GPUs */
-        double battery; /* drawn from batteries, the whole machine; in the total only where there
-                             is no package counter */
+        double battery; /* drawn from batteries by the whole machine; in the total only without a
+                           package counter */
         double total;   /* package + dram + gpu, those that are known */
     } machine;
     double main;
     double descendants;
     double combined;
-    double unattributed;   /* total - combined; all where combined is not known */
-    double idle_share;     /* part of the machine's CPU time, 0 to 1, in which no process ran */
+    double unattributed;   /* total - combined; the whole total where combined is not known */
+    double idle_share;     /* idle part of the machine's CPU time, 0 to 1 */
     double mean_watts;     /* of the total */
     double max_watts;      /* of the total, over a second or more; over the session when that is
                               shorter */
@@ -34,21 +34,23 @@ struct gput_energy {
     char co2e_source[128]; /* which intensity: "56.039 g/kWh: France, 2023 (codecarbon 3.3.2)" */
 };
 
-/* No device with a counter draws as much, not even a board of several; nor does a computer with all
- * that is in it. More is a faulty reading, as is less than nothing. */
+/* No device with a counter, and no whole machine, draws more. Higher and negative readings are
+ * faults. */
 #define ENERGY_DEVICE_MAX_WATTS 10e3
 #define ENERGY_MACHINE_MAX_WATTS 100e3
 
-/* The watts, or NaN where no device draws that. */
+/* Returns the watts, or NaN where they are beyond what a device can draw. */
 double energy_device_watts(double watts);
 
 #define ENERGY_PARTS_SIZE 48
 
-/* What joules are the sum of: "CPU packages and DRAM", "GPUs". Those that are not known are NaN. */
+/* Writes what a sum of joules includes: "CPU packages and DRAM", "GPUs". Unknown parts are NaN.
+ * */
 void energy_parts_words(double package, double dram, double gpus, char text[ENERGY_PARTS_SIZE]);
 
-/* What machine.total is of: "GPUs", or "the whole machine" where batteries say it. */
+/* Writes what machine.total includes: "GPUs", or "the whole machine" if it comes from batteries.
+ * */
 void energy_total_words(const struct gput_energy *energy, char text[ENERGY_PARTS_SIZE]);
 
-/* The figures of the public enum, in its order. */
+/* Fills `joules` with the figures of the public enum, in its order. */
 void energy_figures(const struct gput_energy *energy, double joules[GPUT_ENERGY_FIGURE_COUNT]);

@@ -1,13 +1,10 @@
 /*
- * Who a session is: what, where, when, and which part of which job. Each field in one row: the
- * struct of them, their columns in the results, and with these reports, files and metrics are made
- * of it. Rows are in the order of reports.
- *
- *     TEXT(member, size, path, meaning)    a text of at most size - 1 bytes; "": not known
- *     NUMBER(member, path, meaning)        a whole number; NaN: not known
- *
- * path: section and key of reports; the key alone is the name of its column in tracking files and
- * of its label in metrics.
+ * The identity of a session: what ran, where, when, and as which part of which job. Each field is
+ * one row. The struct, the columns of results, and thereby reports, files and metrics are made from
+ * these rows, which are in the order of reports. TEXT(member, size, path, meaning) is a text of at
+ * most size - 1 bytes ("": not known), NUMBER(member, path, meaning) a whole number (NaN: not
+ * known). `path` is the section and key in reports; the key alone names its column in tracking
+ * files and its label in metrics.
  */
 #pragma once
 

@@ -63,7 +63,7 @@ const char *gput_limit_kind_name(enum gput_limit_kind kind)
     return (size_t)kind < GPUT_LIMIT_KIND_COUNT ? kinds[kind].name : NULL;
 }
 
-/* 0 when the text is not a positive amount in one of the units. */
+/* Returns 0 where the text is not a positive amount in one of the units. */
 static double parse_amount(const char *text, const struct unit *units)
 {
     double number;

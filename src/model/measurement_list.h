@@ -47,7 +47,8 @@
     X(CPU_##ID##_HARDWARE, "cpu_" whose "_hardware_utilization_percent", PERCENT, INTERVAL, FROM_CLOCKS, "cpu_time", \
         "CPU" of ", of all cores", "cpu_hardware", whose, "CPU use of " who ", 100 being all expected cores")
 
-/* Where the time went: of main, with what its children did while it waited for them. */
+/* The share of a cause in the wall time of main, including its children while it waited for
+ * them. */
 #define MEASUREMENT_OF_CAUSE(X, ID, name, word, meaning) \
     X(TIME_##ID, "time_" #name "_percent", PERCENT, INTERVAL, FROM_THREADS, "time_went", \
         word, "time_went", "main", "part of the time in which main, or what it waited for, " meaning)
@@ -72,8 +73,9 @@
 /* clang-format on */
 
 /*
- * The columns of tracking files, in their order. Other programs read them by position: a new one
- * comes last, after the timestamp. Measurements that are not listed are in no tracking file.
+ * The columns of tracking files, in their order. Other programs read them by position, so a new
+ * column is added at the end, after the timestamp. Measurements that are not listed here are not in
+ * tracking files.
  */
 /* clang-format off */
 #define COLUMN_OF_CAUSE(COLUMN, ID, name, word, meaning) COLUMN(TIME_##ID)
@@ -114,8 +116,8 @@ enum {
 /* The measurements among those columns, in their order. */
 extern const enum gput_measurement_id tracked_measurements[TRACKED_MEASUREMENTS];
 
-/* Whether its column has come later, after the timestamp: older files and analyses know nothing of
- * it, so that it is not missing there. */
+/* True for columns after the timestamp, which were added later: a file or analysis without them
+ * is complete. */
 bool measurement_came_later(enum gput_measurement_id id);
 
 enum measurement_over { MEASUREMENT_MOMENT, MEASUREMENT_INTERVAL };
@@ -123,7 +125,7 @@ enum measurement_over { MEASUREMENT_MOMENT, MEASUREMENT_INTERVAL };
 /* How the curve of a measurement is shown. */
 struct measurement_curve {
     const char *label, *group, *scope;
-    bool is_of_interval; /* a value is that of all the time since the one before */
+    bool is_of_interval; /* a value covers the time since the previous one */
 };
 
 /* By enum gput_measurement_id. */

@@ -1,5 +1,6 @@
 /*
- * What is known of each process of a session, in base units, and of those that are not listed.
+ * Columns of the processes of a session, in base units, and of the sums of those that are not
+ * listed.
  */
 #pragma once
 
@@ -14,6 +15,6 @@ extern const struct column process_columns[PROCESS_COLUMNS];
 #define OTHER_PROCESS_COLUMNS 8
 extern const struct column other_process_columns[OTHER_PROCESS_COLUMNS];
 
-/* Formats that have RAM in a unit: the name of a column there ("peak_ram") and which unit it is of.
- * NULL: it is not a column of RAM. */
+/* Returns the name of a column of RAM in formats that choose a unit ("peak_ram"), and sets which
+ * unit it is in. NULL: not a column of RAM. */
 const char *process_column_in_unit(const struct column *column, enum gput_quantity *quantity);

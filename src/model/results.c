@@ -151,7 +151,7 @@ double gput_results_seconds(const struct gput_results *results)
     return results->elapsed_seconds;
 }
 
-/* What a later version of the library has is not known here. */
+/* Values that a later version of the library added are missing here: NaN. */
 static double at(const double *values, size_t index, size_t count)
 {
     return index < count ? values[index] : NAN;

@@ -29,25 +29,26 @@ struct gput_static_data {
     double gpu_ram_system_capacity_bytes; /* over all GPUs */
     uint32_t system_core_count;           /* online cores of the machine */
     uint32_t n_expected_cores;
-    double system_gpu_count; /* NaN: a driver that may have some does not say */
+    double system_gpu_count; /* NaN: a driver does not tell */
     double n_expected_gpus;
-    double allowed_ram_bytes; /* least of all in struct gput_allowed; NaN: no less than the
-                                 machine has */
+    double allowed_ram_bytes; /* the smallest limit in struct gput_allowed; NaN: no limit below the
+                                 machine's RAM */
     double allowed_cores;     /* likewise */
 };
 
-/* What a value in base units is multiplied by to be in the session's unit of that quantity; 1:
- * there is no unit to choose. */
+/* Returns the factor from base units to the session's unit of a quantity; 1 for quantities with
+ * one unit. */
 double static_data_unit_factor(const struct gput_static_data *data, enum gput_quantity quantity);
 
-/* A value of a file in bytes: whole where only the last digit of a double is not. */
+/* Converts a value of a file to bytes, rounded where it differs from a whole number only by the
+ * precision of a double. */
 double ram_in_bytes(double value, enum gput_ram_unit unit);
 
-/* The same of any quantity, in the session's unit of it. */
+/* Converts a value of any quantity from the session's unit to the base unit. */
 double static_data_base_value(
     const struct gput_static_data *data, enum gput_quantity quantity, double value);
 
-/* Who a session is (model/identity_list.h). */
+/* The identity of a session (model/identity_list.h). */
 struct gput_identity {
 #define IDENTITY_TEXT(member, size, path, meaning) char member[size];
 #define IDENTITY_NUMBER(member, path, meaning) double member;
@@ -56,8 +57,8 @@ struct gput_identity {
 #undef IDENTITY_NUMBER
 };
 
-/* What the command may use, by each that limits it. NaN: it does not, or is not known. The least of
- * them is in the static data. */
+/* What the command may use, one member for each source of limits. NaN: no limit, or not known.
+ * The smallest of them is in the static data. */
 struct gput_allowed {
     double affinity_cores; /* CPU affinity of main, cpusets included */
     double quota_cores;    /* CPU quota of the control groups above main: 1.5 is one and a half */
@@ -67,12 +68,12 @@ struct gput_allowed {
     double pids_max;    /* processes and threads */
     double slurm_cores; /* what Slurm allocated, also where nothing enforces it */
     double slurm_ram_bytes;
-    double limit_ram_bytes; /* that the user set: --limit ram=8GB */
-    double gpus;            /* that the command sees: CUDA_VISIBLE_DEVICES and the like */
-    double named_gpus;      /* that the user named (--guuids), whatever the command sees */
+    double limit_ram_bytes; /* set by the user: --limit ram=8GB */
+    double gpus;            /* visible to the command: CUDA_VISIBLE_DEVICES and the like */
+    double named_gpus;      /* named by the user (--guuids), visible or not */
 };
 
-/* Space for why a figure is missing, with its final 0. */
+/* Size of the reason for a missing figure, including the final NUL. */
 #define GPUT_REASON_SIZE 512
 
 struct gput_source {
@@ -115,16 +116,16 @@ struct gput_gpu {
     double mean_descendants_sm_percent;
     double max_power_watts;
     double mean_power_watts;
-    /* Of the card itself. Counters since the first reading. */
+    /* Figures of the card itself. Counters count from the first reading. */
 #define MEMBER(member, FIGURE, how, unit, meaning) double member;
     CARD_RESULTS(MEMBER)
 #undef MEMBER
-    char parts[160]; /* "SM 31 %, tensor 4 %, memory 12 %: launch-bound"; "": not asked for, or it
-                        is not known */
-    char slowed_by[160]; /* "power_cap 12.3 s", "nothing"; "": it is not known */
-    char health[240];    /* what changed for the worse; "": nothing, or it is not known */
-    /* When the driver was read for the first and the last time, in seconds after the start;
-     * negative: before it. NaN: never. */
+    char parts[160]; /* "SM 31 %, tensor 4 %, memory 12 %: launch-bound"; "": not requested, or not
+                        known */
+    char slowed_by[160]; /* "power_cap 12.3 s", "nothing"; "": not known */
+    char health[240];    /* what got worse; "": nothing, or not known */
+    /* Times of the first and the last reading of the driver, in seconds after the start;
+     * negative: before it. NaN: never read. */
     double first_reading_seconds;
     double last_reading_seconds;
     struct { /* as of the last sample */
@@ -141,65 +142,67 @@ struct gput_gpu {
     char missing[240]; /* figures that are missing, and why: "power: not supported by this GPU" */
 };
 
-/* A peak that the kernel kept, also between two samples. */
+/* A peak that the kernel recorded, so that it includes times between samples. */
 struct gput_peak {
     double bytes;         /* it was at least this; NaN when unknown */
-    double at_most_bytes; /* and at most this: equal to `bytes` when it is exact; NaN when nothing
-                               bounds it */
-    char source[GPUT_REASON_SIZE]; /* where it comes from and what is in it, or why it is unknown
+    double at_most_bytes; /* it was at most this; equal to `bytes` when exact, NaN when unbounded */
+    char source[GPUT_REASON_SIZE]; /* where it comes from and what it includes, or why it is unknown
                                     */
 };
 
-/* An upper bound that is farther from its peak than that is not worth a reader's time. */
+/* Upper bounds above this multiple of the peak are not shown. */
 #define GPUT_USEFUL_BOUND 1.5
 
 /*
- * What was counted over the whole session, for main and all its descendants together. NaN: not
- * available here; the source "counts" says why.
+ * Totals over the whole session, of main and all its descendants. NaN: not available; the source
+ * "counts" says why.
  */
 struct gput_accounting {
-    /* What the kernel counted for the tree; at least this where the source "kernel_cpu_time" is
-     * sampled. Never less than the samples add up to. */
+    /* CPU time of the tree as counted by the kernel; a lower bound where the source
+     * "kernel_cpu_time" is sampled. Never less than the sum of the samples. */
     double kernel_cpu_seconds;
     double kernel_user_cpu_seconds;   /* of that, in user mode; NaN: the source "cpu_split" says
                                          why */
     double kernel_system_cpu_seconds; /* of that, in the kernel on their behalf; NaN as above */
     double sampled_cpu_seconds;       /* what the samples add up to */
-    double captured_percent;          /* sampled of kernel; NaN where kernel is "at least" */
-    double short_lived_cpu_seconds;   /* that short-lived processes used, at least; NaN without
-                                         exit records */
-    uint64_t processes_seen;          /* distinct processes known, main included */
-    double processes_missed;          /* started in the tree and not known; NaN: unknown how many */
+    double captured_percent; /* sampled CPU time as a share of the kernel's; NaN where the kernel's
+                                is a lower bound */
+    double short_lived_cpu_seconds; /* CPU time of short-lived processes, a lower bound; NaN without
+                                       exit records */
+    uint64_t processes_seen;        /* distinct processes known, main included */
+    double processes_missed; /* processes of the tree that were not seen; NaN: their number is
+                                unknown */
     char processes_missed_reason[GPUT_REASON_SIZE]; /* how the figure above is known, or why it is
                                                        not */
-    double short_lived_processes; /* that lived for less than 50 ms, at least; NaN as above */
-    double left_running;          /* descendants that lived when main had ended; NaN before that */
-    double oom_killed; /* that the kernel killed because memory ran out, of their control group: at
-                          least; NaN: unknown */
+    double short_lived_processes; /* processes that lived for less than 50 ms, a lower bound; NaN as
+                                     above */
+    double left_running;          /* descendants alive after main had ended; NaN before that */
+    double oom_killed; /* processes of their control group that the kernel killed for lack of
+                          memory, a lower bound; NaN: unknown */
     char oom_killed_reason[GPUT_REASON_SIZE]; /* which group it is, or why it is unknown */
-    /* Of the threads of which it is known: how long they ran, and how long they were ready to run
-     * and waited for a CPU. NaN: the source "run_queue" says why. */
+    /* Sums over the threads for which it is known: time running, and time ready to run but
+     * waiting for a CPU. NaN: the source "run_queue" says why. */
     double run_queue_run_seconds, run_queue_wait_seconds;
     double minor_page_faults;            /* pages that needed no storage: new, copied or cached */
     double major_page_faults;            /* page faults that needed storage */
-    double voluntary_context_switches;   /* it waited for something */
+    double voluntary_context_switches;   /* the thread waited for something */
     double involuntary_context_switches; /* the CPU went to another thread */
     double read_bytes;  /* through read() and the like, cached or not, pipes too; not through recv()
                              and its variants, io_uring, splice() and mapped files */
     double write_bytes; /* through write() and the like; not through send() and its variants */
-    double storage_read_bytes; /* really fetched from storage */
-    /* Written to storage: storage_dirtied_bytes without pages that were dropped before they were
-     * written, because their file was removed or cut. At least, where some were dropped (source
-     * "written_to_storage"): they may have been filled by processes that are not tracked. */
+    double storage_read_bytes; /* fetched from storage, not from the cache */
+    /* Written to storage: storage_dirtied_bytes minus pages that were dropped before they were
+     * written, because their file was removed or truncated. A lower bound where pages were dropped
+     * (source "written_to_storage"): untracked processes may have filled them. */
     double storage_write_bytes;
-    double storage_dirtied_bytes; /* in pages that were filled to be written to storage */
-    /* Of the whole system (all that share main's network), without the loopback. */
+    double storage_dirtied_bytes; /* pages that were modified and have to be written to storage */
+    /* Of the whole system (everything in main's network namespace), without the loopback. */
     double system_network_received_bytes;
     double system_network_sent_bytes;
 };
 
-/* For how long tasks waited for a CPU, for memory or for storage: some of them, and all of those
- * that could have run. By enum pressure_id. NaN: not known. */
+/* Pressure stall information by enum pressure_id: how long some tasks, and how long all runnable
+ * tasks, waited for a CPU, memory or storage. NaN: not known. */
 struct gput_pressure {
     double some_seconds[PRESSURE_COUNT];
     double full_seconds[PRESSURE_COUNT];
@@ -207,32 +210,34 @@ struct gput_pressure {
 
 /* Where wall time went. NaN: not known. */
 struct gput_wall {
-    double seconds;                      /* all of it */
-    double seconds_of[WALL_CAUSE_COUNT]; /* which add up to that */
-    double samples;                      /* that divide what is not counted */
+    double seconds;                      /* the whole wall time */
+    double seconds_of[WALL_CAUSE_COUNT]; /* its parts by cause, which add up to `seconds` */
+    double samples; /* number of samples that divide the time which is not counted */
 };
 
 struct gput_results {
     struct gput_static_data static_data;
     struct gput_identity identity;
     struct gput_allowed allowed;
-    /* Of all tasks of the machine, and of those of the command's own control group. */
+    /* Pressure of the whole machine, and of the command's own control group. */
     struct gput_pressure system_pressure, group_pressure;
 
-    /* Highest sampled figure, total RAM also what `peaks` say that it was; NaN when never read. */
+    /* Highest sampled figure; for total RAM at least the value in `peaks`. NaN when never read.
+     * */
     double max[GPUT_MEASUREMENT_COUNT];
-    /* CPU percents: over the time they are of, so that percent x time is CPU time. Everything else
-     * (GPU utilization, RAM, threads): over all rows of the tracking file alike, as an analysis of
-     * it has it. NaN when never read. */
+    /* Means. CPU percents are weighted by time, so that percent x time is CPU time. Everything
+     * else (GPU utilization, RAM, threads) is the mean of the rows of the tracking file, as in an
+     * analysis of it. NaN when never read. */
     double mean[GPUT_MEASUREMENT_COUNT];
     double elapsed_seconds; /* wall time from start to the last sample */
 
     /* As of the last sample, for monitoring a session while it runs. NaN: not known. */
     struct {
         double values[GPUT_MEASUREMENT_COUNT];
-        /* Mean power over the last second or more; that of the GPUs as their drivers say it. */
+        /* Mean power over the last second or more; power of GPUs as reported by their drivers.
+         * */
         double watts[GPUT_ENERGY_FIGURE_COUNT];
-        double system_cpu_seconds; /* that all processes of the machine used since the start */
+        double system_cpu_seconds; /* CPU time of all processes of the machine since the start */
         double main_cpu_seconds;
         double descendants_cpu_seconds;
     } now;
@@ -240,13 +245,14 @@ struct gput_results {
     struct {
         struct gput_peak main;        /* RSS of the main process: VmHWM or ru_maxrss */
         struct gput_peak descendants; /* RSS of the largest single descendant */
-        struct gput_peak combined;    /* of all together, what they share counted once */
-        /* What the kernel charged to a control group of exactly these processes: also for page
-         * cache that they filled, but not for what other processes had in RAM already. It bounds
-         * RSS neither from above nor from below. */
+        struct gput_peak combined;    /* RSS of all together, shared pages counted once */
+        /* What the kernel charged to a control group of exactly these processes. It includes
+         * page cache that they filled, but not pages that other processes already had in RAM. So it
+         * is neither an upper nor a lower bound of RSS. */
         struct gput_peak control_group;
-        /* Likewise to the group with the tightest memory limit (allowed.memory_max_bytes), in which
-         * others may be: what that limit counts. */
+        /* What the kernel charged to the group with the tightest memory limit
+         * (allowed.memory_max_bytes), which may contain other processes: the figure that this limit
+         * applies to. */
         struct gput_peak limit_group;
     } peaks;
 
@@ -268,12 +274,12 @@ struct gput_results {
 
     struct gput_accounting accounting;
 
-    /* Where the time went: of the leading thread of main, with what its children did while it
-     * waited for them; of that thread alone; of all other threads of the tree together; and of
-     * that one and of those while no GPU was busy. The source "time_went" says how sure it is. */
+    /* Where the time went: of the main thread, including its children while it waited for them;
+     * of that thread alone; of all other threads of the tree together; of the main thread, and of
+     * the others, while no GPU was busy. The source "time_went" says how it is known. */
     struct gput_wall time_went, main_thread, other_threads, gpu_idle, gpu_idle_others;
     double gpu_known_seconds; /* for how long it was known whether a GPU was busy */
-    char programs[512];       /* "make 3.1 s, cc1 41 s of 60": those that worked most */
+    char programs[512]; /* the programs that used most CPU time: "make 3.1 s, cc1 41 s of 60" */
 
     struct {
         double cpu_seconds; /* CPU time of the sampler itself */
@@ -282,54 +288,54 @@ struct gput_results {
         uint64_t late_ticks;     /* ticks that began more than a tenth of the interval late */
         uint64_t missed_ticks;   /* deadlines that passed during an earlier tick */
         uint64_t rows_lost;      /* rows that could not be written to the tracking file */
-        uint64_t contradictions; /* figures that contradicted others, of which the claim was
-                                    withdrawn: bugs */
-        double metrics_lost;     /* samples whose metrics receivers did not take, of each receiver;
-                                    NaN: none is sent to */
-        double node_seconds; /* for how long it read what is the machine's, which one tracker of a
-                                job does on each machine; NaN: it always does, for itself */
+        uint64_t contradictions; /* figures that contradicted others and were withdrawn: bugs */
+        double metrics_lost;     /* samples whose metrics a receiver did not accept, summed over
+                                    receivers; NaN: no receivers */
+        double node_seconds; /* how long it read the machine's figures, which one tracker of a job
+                                does on each machine; NaN: it always did, for itself */
     } tracker;
 
     struct gput_energy energy;
     struct gput_limit_passed limit; /* the first limit that was exceeded */
     uint32_t n_later_limits;        /* how many of `later_limits` are used */
-    struct gput_limit_passed later_limits[GPUT_LIMIT_KIND_COUNT - 1]; /* and the others, in order */
+    struct gput_limit_passed
+        later_limits[GPUT_LIMIT_KIND_COUNT - 1]; /* further limits that were exceeded, in order */
 
     uint32_t n_sources;
     struct gput_source sources[GPUT_MAX_SOURCES];
 
-    uint32_t n_gpus;    /* static_data.system_gpu_count is of all */
-    double mpi_seconds; /* in calls of MPI that wait for other ranks, as regions of a report that
-                           was read; NaN: not known */
-    /* The last members: what is before them is plain data. */
+    uint32_t n_gpus; /* number of `gpus`; static_data.system_gpu_count counts all of the machine */
+    double mpi_seconds; /* time in blocking MPI calls, from the regions of a report that was read;
+                           NaN: not known */
+    /* The last members; everything before them is plain data. */
     uint32_t gpu_capacity;
     struct gput_gpu *gpus; /* owned by the results; see results_reserve_gpus() */
 };
 
 /*
- * Makes space for that many GPUs; results that are all zero have none. The caller ends results that
- * it made so by results_finish(). GPUT_ERROR_MEMORY: they keep the space that they have.
+ * Reserves space for that many GPUs; results that are all zero have none. The caller calls
+ * results_finish(). On GPUT_ERROR_MEMORY the space stays as it was.
  */
 int results_reserve_gpus(struct gput_results *results, size_t count);
 
-/* All zero, without sources and GPUs; the space for these stays. */
+/* Sets everything to zero and removes sources and GPUs; keeps their space. */
 void results_clear(struct gput_results *results);
 
-/* Copies everything, GPUs included; `to` are other results, or all zero. GPUT_ERROR_MEMORY: `to` is
- * as before. */
+/* Copies everything, GPUs included. `to` must be valid results or all zero; it stays as it was
+ * on GPUT_ERROR_MEMORY. */
 int results_copy(struct gput_results *to, const struct gput_results *from);
 
-/* All of it is unknown. */
+/* Sets all fields to unknown. */
 void identity_forget(struct gput_identity *identity);
 
 /* The first source of results that were read from a file of the older gpu_tracker. */
 #define RESULTS_OLDER_FILE "older_file"
 
-/* Whether results are of a gpu-tracker session, and not of such a file, which has nothing about
- * what its tracker did and collected: counts are 0 there. */
+/* True for results of a gpu-tracker session, and not of a file of the older gpu_tracker, in
+ * which the tracker's own counts are 0. */
 bool results_are_own(const struct gput_results *results);
 
-/* What counts as near a limit, as a share of it. */
+/* The share of a limit from which a value is near it. */
 #define NEAR_LIMIT 0.9
 
 /*
@@ -346,14 +352,15 @@ bool results_ram_is_not_of_limit(const struct gput_results *results, double ram_
 /* Frees the GPUs. */
 void results_finish(struct gput_results *results);
 
-/* The source of that name, or NULL. */
+/* Returns the source of that name, or NULL. */
 const struct gput_source *results_find_source(const struct gput_results *results, const char *name);
 
-/* Whether there is a source of that name, and in that state. */
+/* True where a source of that name is in that state. */
 bool results_source_is(
     const struct gput_results *results, const char *name, enum gput_source_state state);
 
-/* Adds the source of a kind of figure, or why it is missing, as from printf(). False: there are
- * GPUT_MAX_SOURCES already, which is more than the library itself adds. */
+/* Adds the source of a kind of figure, or the reason why it is missing, formatted as by
+ * printf(). Returns false if there are GPUT_MAX_SOURCES already, which is more than the library
+ * itself adds. */
 bool results_add_source(struct gput_results *results, const char *name,
     enum gput_source_state state, const char *format, ...) __attribute__((format(printf, 4, 5)));

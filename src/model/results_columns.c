@@ -41,7 +41,7 @@
 /* clang-format off */
 #define OF(member, unit, source, meaning) COLUMN(struct gput_results, member, unit, source, meaning)
 
-/* A measurement: its maximum, mean and last value. */
+/* The maximum, mean and last value of a measurement. */
 #define MEASURED_AS(family, name, member, unit, source, meaning) \
     {{family "." name, unit, source, meaning, GPUT_COLUMN_DOUBLE}, RESULTS_DOUBLE, \
         MEMBER(struct gput_results, member), NULL, SHOWN_NUMBER}
@@ -60,7 +60,8 @@
 #define WATTS(name, ID, source, meaning) \
     MEASURED_AS("now.watts", name, now.watts[GPUT_ENERGY_##ID], "watts", source, meaning " (the last second or more)")
 
-/* One that reports have at a path, which is its name. What they show in the unit of the session ends here in its own. */
+/* A column that reports have at a path, which is also its name. Where reports use the session's
+ * unit, the name here ends in the base unit. */
 #define SUFFIX_NUMBER
 #define SUFFIX_WHOLE
 #define SUFFIX_AT_LEAST
@@ -84,7 +85,7 @@
 #define IDENTITY_TEXT(member, size, path, meaning) AT(path, NUMBER, identity.member, NULL, NULL, meaning),
 #define IDENTITY_NUMBER(member, path, meaning) AT(path, WHOLE, identity.member, NULL, NULL, meaning),
 
-/* Where wall time went: a row of each cause. */
+/* Where wall time went: one column for each cause. */
 #define WALL_COLUMN(path, member, ID, name, meaning) \
     AT(path "." #name "_seconds", NUMBER, member.seconds_of[WALL_##ID], "seconds", "time_went", meaning),
 #define TIME_WENT(ID, name, word, meaning) WALL_COLUMN("time_went", time_went, ID, name, meaning)
@@ -357,7 +358,7 @@ static void *add_limit(struct gput_results *results)
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-enum { RECORD, GPUS }; /* of the lists */
+enum { RECORD, GPUS }; /* indices of the lists */
 
 static const struct results_list lists[] = {
     {"results", record, COUNT_OF(record), count_one, itself, NULL},
@@ -416,7 +417,7 @@ double results_column_number(const struct results_column *column, const void *it
     }
 }
 
-/* The word of an enum; NULL for all others. */
+/* Returns the word of an enum; NULL for other kinds. */
 static const char *word_of(enum results_kind kind, int value)
 {
     switch (kind) {

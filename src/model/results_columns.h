@@ -25,28 +25,26 @@ enum results_kind {
 /* How reports show a number. */
 enum results_shown {
     SHOWN_NUMBER,
-    SHOWN_WHOLE,       /* a double without decimals */
-    SHOWN_RAM,         /* bytes, in the unit of RAM */
-    SHOWN_GPU_RAM,     /* bytes, in that of GPU RAM; is not 0 where it is missing, but for lack of a
-                          GPU */
+    SHOWN_WHOLE,   /* a double without decimals */
+    SHOWN_RAM,     /* bytes, in the unit of RAM */
+    SHOWN_GPU_RAM, /* bytes, in the unit of GPU RAM; where it is missing it is 0 only without a GPU
+                    */
     SHOWN_GPU_PERCENT, /* likewise */
     SHOWN_GPU_COUNT,   /* likewise, without decimals */
     SHOWN_ENERGY,      /* joules, in the unit of energy */
     SHOWN_TIME,        /* seconds, in the unit of time */
-    SHOWN_AT_LEAST,    /* a lower bound: texts for people say so */
+    SHOWN_AT_LEAST,    /* a lower bound, which texts for people say */
     SHOWN_WHOLE_AT_LEAST,
-    SHOWN_ENERGY_TOTAL, /* likewise of what */
+    SHOWN_ENERGY_TOTAL, /* joules; texts for people say what they include */
 };
 
 struct results_column {
     struct gput_results_column description;
     enum results_kind kind;
-    size_t offset; /* in struct gput_results, or in the item of a list */
+    size_t offset; /* offset in struct gput_results, or in the item of a list */
     size_t size;
-    /* Where reports have it besides the lines that name it (model/results_lines.c):
-     * section, perhaps a part of that, and key, separated by dots; in a list the key. NULL:
-     * nowhere.
-     */
+    /* The place in reports: section, optionally a part of it, and key, separated by dots; in a
+     * list the key alone. NULL: only where a line names the column (model/results_lines.c). */
     const char *path;
     enum results_shown shown;
 };
@@ -57,34 +55,34 @@ struct results_list {
     const struct results_column *columns;
     size_t n_columns;
     size_t (*count)(const struct gput_results *results);
-    /* The item at that index. */
+    /* Returns the item at an index. */
     const void *(*at)(const struct gput_results *results, size_t index);
-    /* Adds an item that is all zero; NULL: there is no space for it. */
+    /* Adds an item that is all zero. NULL: no space. */
     void *(*add)(struct gput_results *results);
 };
 
-/* The record first. */
+/* Returns the record and the lists; the record is first. */
 const struct results_list *results_lists(size_t *count);
 
-/* Of these that of the GPUs. */
+/* Returns the list of GPUs. */
 const struct results_list *results_gpu_list(void);
 
-/* NULL: there is none of that name. Faster for names in the order of the columns: `*hint` is the
- * index at which it looks first, and then the next one. */
+/* Returns the column of a name, or NULL. `*hint` is the index at which the search begins, and is
+ * advanced: names in the order of the columns are found at once. */
 const struct results_column *results_column_find(
     const struct results_list *list, const char *name, size_t length, size_t *hint);
 
-/* The value of a column in an item; NaN for a text. */
+/* Returns the value of a column in an item; NaN for a text. */
 double results_column_number(const struct results_column *column, const void *item);
-/* The same; "" for a number. */
+/* Returns the text of a column in an item; "" for a number. */
 const char *results_column_text(const struct results_column *column, const void *item);
 
-/* The numbers of an item that can be missing are: NaN. */
+/* Sets the numbers of an item that can be missing to NaN. */
 void results_forget_numbers(const struct results_list *list, void *item);
-/* The same of the record. */
+/* Sets the numbers of the record that can be missing to NaN. */
 void results_forget(struct gput_results *results);
 
-/* Sets it; a value that the column cannot have is ignored. */
+/* Sets a column of an item. A value that the column cannot have is ignored. */
 void results_column_set_number(const struct results_column *column, void *item, double value);
 void results_column_set_text(
     const struct results_column *column, void *item, const char *text, size_t length);

@@ -23,8 +23,8 @@ static bool is_identity(const struct results_column *column)
            is_in(column->path, "allowed.") || is_in(column->path, "files.");
 }
 
-/* Figures of the whole session, and of the machine that they are of. Where peaks and energy come
- * from is not kept, nor what has a column of its own (rows that were lost). */
+/* True for figures of the whole session and its machine. Left out are the sources of peaks and
+ * energy, and what has a column of its own (lost rows). */
 static bool is_figure(const struct results_column *column)
 {
     static const char *const sections[] = {"static_data.", "max.", "mean.", "peaks.", "gpu_peaks.",
@@ -38,8 +38,7 @@ static bool is_figure(const struct results_column *column)
            strcmp(name, "tracker.rows_lost") != 0;
 }
 
-/* "allowed.ram" is allowed_ram_bytes, as the figures max.main_ram and peaks.combined_bytes end in
- * their unit. */
+/* Names a column after its path and unit: "allowed.ram" is allowed_ram_bytes. */
 static void name_column(struct results_identity_column *named)
 {
     const struct results_column *column = named->column;
@@ -82,7 +81,7 @@ size_t results_session_columns(struct results_identity_column columns[RESULTS_SE
     return add_columns(columns, count, RESULTS_SESSION_COLUMNS, true);
 }
 
-/* Adds figures or identity to an object, but for what it has already. */
+/* Adds figures, or the identity, to an object, except for members that it already has. */
 static void add_all(const struct gput_results *results, bool are_figures, struct doc *object)
 {
     struct results_identity_column columns[RESULTS_SESSION_COLUMNS];
@@ -141,7 +140,7 @@ double results_identity_seconds(const char *time)
 
 /* ---- Names of files ---- */
 
-/* The number after a word, and after at most one of "-_.=" or a blank; NaN: none. */
+/* Returns the number after a word, with at most one of "-_.=" or a blank between; NaN: none. */
 static double number_after(const char *at)
 {
     uint64_t number;

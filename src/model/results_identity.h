@@ -12,9 +12,9 @@
 
 #include <stddef.h>
 
-/* Longer than any of the names. */
+/* Size of a name, the final NUL included. */
 #define RESULTS_IDENTITY_NAME 64
-/* More than there are. */
+/* Upper bounds of the numbers of columns. */
 #define RESULTS_IDENTITY_COLUMNS 64
 #define RESULTS_SESSION_COLUMNS 256
 
@@ -24,25 +24,25 @@ struct results_identity_column {
     bool is_figure;                   /* as "max_combined_ram_bytes" */
 };
 
-/* In the order of reports; returns how many there are. */
+/* Fills the columns in the order of reports. Returns their number. */
 size_t results_identity_columns(struct results_identity_column columns[RESULTS_IDENTITY_COLUMNS]);
 
-/* The same, and then those of figures. */
+/* Fills the columns of the identity, followed by those of figures. Returns their number. */
 size_t results_session_columns(struct results_identity_column columns[RESULTS_SESSION_COLUMNS]);
 
-/* Adds what is known as members of an object that does not have them yet. Sizes are in bytes. */
+/* Adds the known fields to an object that has none of them yet. Sizes are in bytes. */
 void results_identity_add(const struct gput_results *results, struct doc *object);
 
-/* Likewise the figures. */
+/* Adds the known figures to an object that has none of them yet. */
 void results_figures_add(const struct gput_results *results, struct doc *object);
 
-/* Reads both back to results of which nothing is known: results_forget(). Without figures the
- * elapsed time is not known. */
+/* Reads identity and figures from an object into results that results_forget() prepared. Without
+ * figures, the elapsed time is unknown. */
 void results_identity_read(const struct doc *object, struct gput_results *results);
 
-/* A time as the identity has it, in seconds since the epoch; NaN: none. */
+/* Converts a time of the identity to seconds since the epoch; NaN: none. */
 double results_identity_seconds(const char *time);
 
-/* The rank in the name of a file: the number after "rank" or "r" as a word, 3 of "rank3.csv",
- * "job-7.rank_3.csv", "run.r3.sqlite" and "rank=3". The last one counts. NaN: there is none. */
+/* Returns the rank in the name of a file: the number after the last word "rank" or "r", such as
+ * 3 in "rank3.csv", "job-7.rank_3.csv", "run.r3.sqlite" and "rank=3". NaN: there is none. */
 double results_identity_rank_of(const char *name);

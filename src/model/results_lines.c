@@ -29,7 +29,7 @@ static bool has_allowed(const struct gput_results *results)
            !isnan(results->static_data.allowed_cores);
 }
 
-/* Of any domain: core, uncore and psys are in no total. */
+/* True where the energy of any domain is known. Core, uncore and psys are not in the total. */
 static bool has_energy(const struct gput_results *results)
 {
     double joules[GPUT_ENERGY_FIGURE_COUNT];
@@ -88,8 +88,8 @@ const struct results_section results_sections[RESULTS_SECTION_COUNT] = {
 
 /* ---- Lines that name their column ---- */
 
-/* All that the older gpu_tracker has, and those of measurements. A new path is in a section that it
- * does not have: programs read its report by these keys, and it stays as it is. */
+/* The lines of the older gpu_tracker, and those of measurements. Programs read its sections by
+ * these keys, so a new line must be in a section that it does not have. */
 static const struct named_line {
     const char *path, *column;
     enum results_shown shown;
@@ -137,7 +137,7 @@ static const struct named_line {
 
 /* ---- All lines ---- */
 
-/* The path is that of a line of the section: sets the parts of it. */
+/* True where the path belongs to the section; sets part and key of the line. */
 static bool is_in_section(
     const char *path, const struct results_section *section, struct results_line *line)
 {

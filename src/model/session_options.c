@@ -68,7 +68,7 @@ static int parse_energy_driver(const char *word, void *to, struct gput_error *er
     return GPUT_OK;
 }
 
-/* A year: more is a typing error. */
+/* A year: longer times are typing errors. */
 #define MAX_SECONDS 31536000.0
 #define AT(member) offsetof(struct gput_session_options, member)
 
@@ -149,7 +149,7 @@ static int refuse(const struct session_option *option, struct gput_error *error)
         error, GPUT_ERROR_INVALID, "%s must be %s.", option->what.name, option->what.wanted);
 }
 
-/* False of NaN. */
+/* True where a number is in the range of an option; false for NaN. */
 static bool is_in_range(const struct session_option *option, double number)
 {
     return number >= option->min && number <= option->max;
@@ -174,7 +174,7 @@ int session_options_set(struct gput_session_options *options, const struct sessi
         return GPUT_OK;
     case GPUT_SESSION_OPTION_KIND_NUMBER_OR_TEXT:
         if (!number_read_double(text, &number)) {
-            *(double *)member = NAN; /* the text goes before a number that was set */
+            *(double *)member = NAN; /* the text takes precedence over a number that was set */
             *(const char **)(base + option->text_offset) = text;
             return GPUT_OK;
         }

@@ -17,23 +17,23 @@ struct session_option {
     double min, max; /* of a number */
     /* Reads a word of a list into the member at `to`. */
     int (*parse)(const char *word, void *to, struct gput_error *error);
-    size_t text_offset;  /* of NUMBER_OR_TEXT: where a text goes that is no number */
-    bool is_not_in_file; /* config files do not have it */
-    const char *option;  /* its shorter name on the command line, which config files do not have */
+    size_t text_offset;  /* for NUMBER_OR_TEXT: the member for a text that is no number */
+    bool is_not_in_file; /* not allowed in config files */
+    const char *option;  /* a shorter name, on the command line only */
 };
 
-/* The table; its length goes to `*count`. */
+/* Returns the table, and its length in `*count`. */
 const struct session_option *session_options_list(size_t *count);
 
-/* The row of a name; NULL: there is none. */
+/* Returns the row of a name, or NULL. */
 const struct session_option *session_options_find(const char *name);
 
 /* Sets an option from text, which is not copied. Errors: GPUT_ERROR_INVALID. */
 int session_options_set(struct gput_session_options *options, const struct session_option *option,
     const char *text, struct gput_error *error);
 
-/* Asks the caller whether the session goes on without the option at `offset`, a text, which cannot
- * be had. The option is NULL then. */
+/* Asks the caller whether to continue without the option at `offset`, a text that cannot be
+ * honoured. If so, sets the option to NULL and returns true. */
 bool session_options_do_without(
     struct gput_session_options *options, size_t offset, const struct gput_error *reason);
 

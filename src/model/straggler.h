@@ -1,6 +1,5 @@
 /*
- * Which ranks of a job stand out: they ran or worked far longer than the others, against the median
- * of those that did not fail.
+ * Which ranks of a job ran or worked far longer than the median of those that did not fail.
  */
 #pragma once
 
@@ -8,16 +7,16 @@
 
 #define STRAGGLER_SLOW_FACTOR 1.1
 #define STRAGGLER_BUSY_FACTOR 1.25
-/* Less than this is no matter, by whichever factor. */
+/* Smaller differences do not matter, whatever their factor. */
 #define STRAGGLER_MIN_SECONDS 1.0
 
-/* Whether a time is far above another one. */
+/* True where a time is far above another one. */
 static inline bool straggler_is_far(double seconds, double other, double factor)
 {
     return seconds > factor * other && seconds > other + STRAGGLER_MIN_SECONDS;
 }
 
-/* Whether a rank stands out, by its time and by its CPU time; NaN is not known. */
+/* True where a rank stands out by its time or its CPU time; NaN: not known. */
 static inline bool straggler_is(
     double seconds, double median_seconds, double cpu_seconds, double median_cpu_seconds)
 {

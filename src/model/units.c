@@ -12,7 +12,7 @@
 static const struct {
     const char *word;
     double factor;
-    const char *symbol; /* is not valid, but answered with the word */
+    const char *symbol; /* a symbol that is not valid; the message suggests the word */
 } ram_units[] = {
     [GPUT_RAM_UNIT_BYTES] = {"bytes", 1.0, "b"},
     [GPUT_RAM_UNIT_KILOBYTES] = {"kilobytes", 1e-3, "kb"},
@@ -54,7 +54,7 @@ double gput_time_unit_seconds(enum gput_time_unit unit)
     return time_units[unit].seconds;
 }
 
-/* `meant`: the word of the symbol that was given, NULL: it is none. */
+/* Refuses a word. `meant` is the unit whose symbol was given, or NULL. */
 static int refuse(const char *words, const char *word, const char *noun, const char *meant,
     struct gput_error *error)
 {

@@ -39,5 +39,5 @@ enum wall_cause {
         WALL_CAUSE_COUNT
 };
 
-/* From here on, and before WALL_UNKNOWN, samples say it. */
+/* The causes from here to WALL_UNKNOWN, which is excluded, are sampled. */
 #define WALL_FIRST_SAMPLED WALL_STORAGE
