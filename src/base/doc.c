@@ -153,9 +153,14 @@ const struct doc *doc_get(const struct doc *object, const char *key)
     return NULL;
 }
 
+const struct doc *doc_first(const struct doc *list)
+{
+    return list ? list->first : NULL;
+}
+
 const struct doc *doc_item(const struct doc *array, size_t index)
 {
-    const struct doc *item = array ? array->first : NULL;
+    const struct doc *item = doc_first(array);
     while (item && index-- > 0)
         item = item->next;
     return item;

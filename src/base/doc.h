@@ -71,6 +71,9 @@ void doc_add_copy(struct doc *parent, const char *key, const struct doc *value);
 /* The member of that name, or NULL. */
 const struct doc *doc_get(const struct doc *object, const char *key);
 
+/* The first item or member; NULL: there is none. */
+const struct doc *doc_first(const struct doc *list);
+
 /* The item at that index, or NULL. */
 const struct doc *doc_item(const struct doc *array, size_t index);
 

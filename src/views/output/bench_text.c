@@ -22,7 +22,7 @@ const char *bench_figure_text(double value, const char *unit, char *text)
 /* The row of an array whose member `key` is `value`; NULL: there is none. */
 static const struct doc *find_row(const struct doc *array, const char *key, const char *value)
 {
-    const struct doc *row = array ? array->first : NULL;
+    const struct doc *row = doc_first(array);
     while (row && strcmp(doc_get_string(row, key), value) != 0)
         row = row->next;
     return row;
@@ -37,7 +37,7 @@ static bool is_true(const struct doc *object, const char *key)
 /* Whether some verdict of a figure says that there is a difference. */
 static bool differs(const struct doc *comparisons, const char *figure)
 {
-    for (const struct doc *row = comparisons ? comparisons->first : NULL; row; row = row->next) {
+    for (const struct doc *row = doc_first(comparisons); row; row = row->next) {
         const char *verdict = doc_get_string(row, "verdict");
         if (strcmp(doc_get_string(row, "figure"), figure) == 0 &&
             (strcmp(verdict, "less") == 0 || strcmp(verdict, "more") == 0))
@@ -192,8 +192,8 @@ static void add_missing(const struct doc *document, struct str *text)
 static void add_machine_differences(const struct doc *document, struct str *text)
 {
     const struct doc *baseline = doc_get(document, "baseline");
-    const struct doc *differs = baseline ? doc_get(baseline, "machine_differs") : NULL;
-    for (const struct doc *row = differs ? differs->first : NULL; row; row = row->next)
+    const struct doc *differs = doc_get(baseline, "machine_differs");
+    for (const struct doc *row = doc_first(differs); row; row = row->next)
         str_printf(text, "The machine differs from the baseline's: %s was %s and is %s.\n",
             doc_get_string(row, "what"), doc_get_string(row, "before"), doc_get_string(row, "now"));
 }

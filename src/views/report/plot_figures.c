@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "views/report/document/report_column_reader.h"
-#include "views/report/document/report_rank.h"
+#include "views/report/document/report_session.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,9 +51,9 @@ static int add_series(
 static int list_session(struct plot_figures *figures, const struct doc *session, size_t number,
     struct gput_error *error)
 {
-    const struct doc *list = doc_get(session, "series"), *times = doc_get(session, "times");
+    const struct doc *times = doc_get(session, "times");
     const struct doc *gpus = doc_get(session, "gpus");
-    for (const struct doc *item = list ? list->first : NULL; item; item = item->next) {
+    for (const struct doc *item = doc_first(doc_get(session, "series")); item; item = item->next) {
         const struct doc *values = doc_get(item, "values");
         const struct plot_series series = {
             .session = number,
@@ -356,17 +356,6 @@ static size_t shared_folders(const struct doc *sessions)
     return length;
 }
 
-/* "rank 3", or its name without the folders that all have. */
-static void put_session(const struct report_payload *payload, size_t index, struct str *text)
-{
-    const struct doc *sessions = doc_get(payload->root, "sessions");
-    const struct doc *session = doc_item(sessions, index);
-    if (report_are_ranks(sessions))
-        str_printf(text, "rank %.0f", doc_get_number(doc_get(session, "identity"), "rank"));
-    else if (session)
-        str_append(text, doc_get_string(session, "name") + shared_folders(sessions));
-}
-
 /* Whether all curves of a panel are of one kind, one of each session. */
 static bool is_one_kind(const struct plot_figures *figures, const struct plot_series *first)
 {
@@ -403,8 +392,15 @@ static int add_line(const struct plot_figures *figures, const struct plot_series
 {
     bool is_one = is_one_kind(figures, series), is_compared = figures->n_sessions > 1;
     struct str label = {0};
-    if (is_compared && !series->given)
-        put_session(payload, series->session, &label);
+    if (is_compared && !series->given) {
+        /* "rank 3", or its name without the folders that all have. */
+        const struct doc *sessions = doc_get(payload->root, "sessions");
+        const struct doc *session = doc_item(sessions, series->session);
+        if (report_are_ranks(sessions))
+            str_printf(&label, "rank %.0f", doc_get_number(doc_get(session, "identity"), "rank"));
+        else if (session)
+            str_append(&label, doc_get_string(session, "name") + shared_folders(sessions));
+    }
     bool is_named = label.length > 0;
     if (is_named && !is_one)
         str_printf(&label, ": %s", series->label);

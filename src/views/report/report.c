@@ -6,14 +6,15 @@
 #include "base/names.h"
 #include "base/sized.h"
 #include "base/str.h"
+#include "base/table.h"
 #include "views/report/export/report_export.h"
 #include "views/report/export/report_html.h"
-#include "views/report/report_compose.h"
+#include "views/report/export/report_rows.h"
 #include "views/report/report_findings.h"
-#include "views/report/report_missing.h"
 #include "views/report/report_plan.h"
 #include "views/report/report_sessions.h"
 
+#include <math.h>
 #include <string.h>
 
 bool gput_report_is_built_in(void)
@@ -81,7 +82,14 @@ static void make_title(const struct gput_report_options *options, const struct r
     str_append(title, " - gpu-tracker");
 }
 
-int report_compose(const struct gput_report_options *options, const char *folder,
+/* Writes a report that has been loaded. */
+typedef int report_writer(
+    void *user, const struct report_payload *payload, const char *title, struct gput_error *error);
+
+/* Loads the sessions of a report, and hands them on to what writes them. `folder` is for temporary
+ * files. Errors: those of gput_report_write() that come of what is read, and those of the writer.
+ */
+static int compose(const struct gput_report_options *options, const char *folder,
     report_writer *writer, void *user, struct gput_error *error)
 {
     CLEANUP(report_plan_finish) struct report_plan plan = {0};
@@ -154,7 +162,7 @@ int gput_report_write(
     TRY(report_html_check(options.page, error));
     TRY(check_output(path, &folder, error));
     struct target target = {.path = path, .page = options.page, .stop_fd = options.stop_fd};
-    return report_compose(&options, folder, write_page, &target, error);
+    return compose(&options, folder, write_page, &target, error);
 }
 
 int gput_report_export(const struct gput_report_options *given, enum gput_report_format format,
@@ -166,5 +174,90 @@ int gput_report_export(const struct gput_report_options *given, enum gput_report
     TRY(sized_read(&options, sizeof options, given, error));
     TRY(report_export_check(format, path, error));
     TRY(check_output(report_export_is_folder(format) ? REPORT_STDOUT : path, &folder, error));
-    return report_compose(&options, folder, write_export, &target, error);
+    return compose(&options, folder, write_export, &target, error);
+}
+
+/* ---- Tables for other programs ---- */
+
+#define ROWS_AT_ONCE 65536
+
+struct receiver {
+    gput_table_receiver *receive;
+    void *user;
+};
+
+/* Adds a row of cells to a table. */
+static void add_row(
+    const struct report_rows *rows, const struct report_cell *cells, struct gput_table *table)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        double number = cells[i].number;
+        bool is_missing = cells[i].text || isnan(number);
+        if (rows->columns[i].type == GPUT_COLUMN_DOUBLE)
+            table_put_double(table, number);
+        else if (rows->columns[i].type != GPUT_COLUMN_INT && is_missing)
+            table_put_text(table, cells[i].text);
+        else if (rows->columns[i].type != GPUT_COLUMN_INT)
+            table_put_text(table, number != 0 ? "1" : "0"); /* a truth among texts */
+        else if (fabs(number) < 0x1p63)
+            table_put_int(table, (int64_t)number);
+        else
+            table_put_missing(table);
+    }
+}
+
+/* Hands on a table of the next rows, as many as fit a part. *there: there may be more. */
+static int pass_part(struct report_rows *rows, struct report_cell *cells,
+    const struct receiver *receiver, bool *there, struct gput_error *error)
+{
+    CLEANUP(gput_tables_destroy_pointer) struct gput_tables *building = tables_create();
+    CLEANUP(gput_tables_destroy_pointer) struct gput_tables *part = NULL;
+    struct gput_table *table = building ? tables_add(building, rows->name) : NULL;
+    if (!table)
+        return error_memory(error);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct report_row_column *column = &rows->columns[i];
+        table_add_column(table, column->name, column->type);
+        if (column->unit)
+            table_set_unit(table, column->unit);
+    }
+    for (size_t i = 0; i < ROWS_AT_ONCE && *there; i++) {
+        TRY(report_rows_next(rows, cells, there, error));
+        if (*there)
+            add_row(rows, cells, table);
+    }
+    TRY(tables_finish_building(STEAL(building), &part, error));
+    if (gput_table_row_count(gput_tables_find(part, rows->name)) == 0)
+        return GPUT_OK;
+    return receiver->receive(receiver->user, STEAL(part), error);
+}
+
+/* Hands on a table in parts. */
+static int pass_table(void *user, struct report_rows *rows, struct gput_error *error)
+{
+    CLEANUP_FREE struct report_cell *cells = calloc(rows->count + 1, sizeof *cells);
+    bool there = true;
+    if (!cells)
+        return error_memory(error);
+    while (there)
+        TRY(pass_part(rows, cells, user, &there, error));
+    return GPUT_OK;
+}
+
+static int write_tables(
+    void *user, const struct report_payload *payload, const char *title, struct gput_error *error)
+{
+    (void)title;
+    return report_export_tables(payload, pass_table, user, error);
+}
+
+int gput_report_tables(const struct gput_report_options *given, gput_table_receiver *receive,
+    void *user, struct gput_error *error)
+{
+    struct gput_report_options options = gput_report_options_default();
+    struct receiver receiver = {receive, user};
+    CLEANUP_FREE char *folder = NULL;
+    TRY(sized_read(&options, sizeof options, given, error));
+    TRY(file_temporary_folder("/dev/null", &folder, error));
+    return compose(&options, folder, write_tables, &receiver, error);
 }

@@ -16,15 +16,14 @@ struct card {
     bool is_main;           /* one of the few that say most of the session */
 };
 
-static const struct card no_card = {NULL, NULL, NULL, NAN, NAN, NAN, NAN, NULL, NULL, false};
+/* A card without bounds and limit. */
+static struct card card_of(const char *id, const char *label, const char *unit, double value)
+{
+    return (struct card){
+        id, label, unit, value, .at_least = NAN, .at_most = NAN, .limit = NAN, .source = NULL};
+}
 
 static const char of_samples[] = "the highest of the samples; it may have been higher between them";
-
-static void add_known(struct doc *object, const char *key, double value)
-{
-    if (!isnan(value))
-        doc_add_double(object, key, value);
-}
 
 /* The figures of its end: its results, or what its tracking file has of these; NULL: there are
  * none. */
@@ -34,21 +33,6 @@ static const struct gput_results *figures_of(const struct report_session *sessio
     if (session->results)
         return session->results;
     return described && !isnan(described->elapsed_seconds) ? described : NULL;
-}
-
-/* How far a figure can be trusted: one whose bounds are equal is exact, whatever its source. NULL
- * of results where no source has it, such as of the clock. */
-static const char *state_of(
-    const struct report_session *session, const struct card *card, const struct gput_source *source)
-{
-    if (isnan(card->value))
-        return gput_source_state_name(GPUT_SOURCE_UNAVAILABLE);
-    if (!isnan(card->at_most))
-        return gput_source_state_name(
-            card->at_most <= card->value ? GPUT_SOURCE_EXACT : GPUT_SOURCE_SAMPLED);
-    if (!source && figures_of(session))
-        return NULL;
-    return gput_source_state_name(source ? source->state : GPUT_SOURCE_SAMPLED);
 }
 
 /* Adds a card, with what says how far its figure can be trusted. One without figure and source is
@@ -67,17 +51,27 @@ static void add_card(struct report_session *session, const struct card *card)
     doc_add_double(object, "value", card->value);
     doc_add_string(object, "unit", card->unit);
 
-    add_known(object, "at_least", card->at_least);
-    if (card->bounded_by && !isnan(card->value) && isnan(card->at_most))
-        doc_add_null(object, "at_most");
-    add_known(object, "at_most", card->at_most);
+    bool is_known = !isnan(card->value);
+    if (!isnan(card->at_least))
+        doc_add_double(object, "at_least", card->at_least);
+    if (!isnan(card->at_most) || (card->bounded_by && is_known))
+        doc_add_double(object, "at_most", card->at_most);
+    if (!isnan(card->limit))
+        doc_add_double(object, "limit", card->limit);
 
-    add_known(object, "limit", card->limit);
-    bool has_bounds = !isnan(card->value) && card->bounded_by && card->bounded_by[0];
-    const char *reason = has_bounds ? card->bounded_by : source ? source->reason : NULL;
-    const char *state = state_of(session, card, source);
-    if (state)
-        doc_add_string(object, "state", state);
+    /* A figure whose bounds are equal is exact, whatever its source. Results have no state of one
+     * that is of no source, such as the wall time. */
+    bool is_exact = is_known && card->at_most <= card->value;
+    bool has_state = !is_known || !isnan(card->at_most) || source || !figures_of(session);
+    enum gput_source_state state = !is_known                          ? GPUT_SOURCE_UNAVAILABLE
+                                   : is_exact                         ? GPUT_SOURCE_EXACT
+                                   : !isnan(card->at_most) || !source ? GPUT_SOURCE_SAMPLED
+                                                                      : source->state;
+    const char *reason = source ? source->reason : NULL;
+    if (is_known && card->bounded_by && card->bounded_by[0])
+        reason = card->bounded_by;
+    if (has_state)
+        doc_add_string(object, "state", gput_source_state_name(state));
     if (reason)
         doc_add_string(object, "reason", reason);
     if (card->is_main)
@@ -88,11 +82,7 @@ static void add_card(struct report_session *session, const struct card *card)
 static void add_figure(struct report_session *session, const char *id, const char *label,
     const char *unit, double value, const char *source)
 {
-    struct card card = no_card;
-    card.id = id;
-    card.label = label;
-    card.unit = unit;
-    card.value = value;
+    struct card card = card_of(id, label, unit, value);
     card.source = source;
     add_card(session, &card);
 }
@@ -100,11 +90,7 @@ static void add_figure(struct report_session *session, const char *id, const cha
 /* Adds the card of the wall time, which is a main figure of every session. */
 static void add_wall(struct report_session *session, double seconds)
 {
-    struct card card = no_card;
-    card.id = "wall";
-    card.label = "Wall time";
-    card.unit = "seconds";
-    card.value = seconds;
+    struct card card = card_of("wall", "Wall time", "seconds", seconds);
     card.is_main = true;
     add_card(session, &card);
 }
@@ -113,7 +99,8 @@ static void add_wall(struct report_session *session, double seconds)
 static void add_counted(struct report_session *session, const char *id, const char *label,
     const char *unit, double value, const char *source, bool is_at_least)
 {
-    struct card card = {id, label, unit, value, NAN, NAN, NAN, source, NULL, false};
+    struct card card = card_of(id, label, unit, value);
+    card.source = source;
     if (is_at_least) {
         card.at_least = value;
         card.bounded_by = "";
@@ -138,12 +125,9 @@ static double limit_of_cores(const struct gput_static_data *data)
 static void add_highest(struct report_session *session, const char *id, const char *label,
     const char *unit, double highest, double limit, bool is_main)
 {
-    struct card card = no_card;
+    struct card card = card_of(id, label, unit, highest);
     card.is_main = is_main;
-    card.id = id;
-    card.label = label;
-    card.unit = unit;
-    card.value = card.at_least = highest;
+    card.at_least = highest;
     card.limit = limit;
     card.bounded_by = of_samples;
     add_card(session, &card);
@@ -153,11 +137,7 @@ static void add_highest(struct report_session *session, const char *id, const ch
 static void add_mean_cores(
     struct report_session *session, const struct gput_static_data *data, const double *mean)
 {
-    struct card card = no_card;
-    card.id = "cores";
-    card.label = "Cores used";
-    card.unit = "cores";
-    card.value = mean[GPUT_CPU_COMBINED_SUM] / 100;
+    struct card card = card_of("cores", "Cores used", "cores", mean[GPUT_CPU_COMBINED_SUM] / 100);
     card.limit = limit_of_cores(data);
     add_card(session, &card);
 }
@@ -172,13 +152,10 @@ static bool has_used_gpu(const double *max)
 static void add_all_gpus(struct report_session *session, const struct gput_static_data *data,
     const double *max, const double *mean)
 {
-    struct card busy = no_card;
     if (!(data->system_gpu_count > 0))
         return;
-    busy.id = "gpu_busy";
-    busy.label = "Mean GPU utilization";
-    busy.unit = "percent";
-    busy.value = mean[GPUT_GPU_HARDWARE_UTILIZATION];
+    struct card busy =
+        card_of("gpu_busy", "Mean GPU utilization", "percent", mean[GPUT_GPU_HARDWARE_UTILIZATION]);
     busy.is_main = has_used_gpu(max);
     add_card(session, &busy);
     add_highest(session, "gpu_ram", "GPU RAM peak", "bytes", max[GPUT_COMBINED_GPU_RAM],
@@ -207,7 +184,6 @@ static void add_cpu(struct report_session *session)
     const struct gput_accounting *accounting = &results->accounting;
     bool is_at_least = results->n_sources == 0 && isnan(accounting->captured_percent);
     double seconds = accounting->kernel_cpu_seconds;
-    struct card card = no_card, time = no_card;
     if (results->n_sources == 0 && isnan(seconds) && isnan(accounting->sampled_cpu_seconds)) {
         add_mean_cores(session, &results->static_data, results->mean);
         return;
@@ -215,27 +191,22 @@ static void add_cpu(struct report_session *session)
     bool is_of_samples = isnan(seconds) && !isnan(accounting->sampled_cpu_seconds);
     if (is_of_samples) /* it was killed, or is of another user's process: the summary has it, too */
         seconds = accounting->sampled_cpu_seconds;
-    time.id = "cpu";
+    struct card time =
+        card_of("cpu", is_of_samples ? "CPU time, at least" : "CPU time", "seconds", seconds);
+    struct card cores = card_of("cores", is_of_samples ? "Cores used, at least" : "Cores used",
+        "cores", results->elapsed_seconds > 0 ? seconds / results->elapsed_seconds : NAN);
     time.is_main = !has_used_gpu(results->max);
-    time.label = is_of_samples ? "CPU time, at least" : "CPU time";
-    time.unit = "seconds";
-    time.value = seconds;
-    time.at_least = is_of_samples ? seconds : NAN;
-    card.id = "cores";
-    card.label = is_of_samples ? "Cores used, at least" : "Cores used";
-    card.unit = "cores";
-    card.value = results->elapsed_seconds > 0 ? seconds / results->elapsed_seconds : NAN;
-    card.limit = limit_of_cores(&results->static_data);
-    card.at_least = is_of_samples ? card.value : NAN;
-    card.source = time.source = is_of_samples ? "cpu_time" : "kernel_cpu_time";
+    cores.limit = limit_of_cores(&results->static_data);
+    cores.source = time.source = is_of_samples ? "cpu_time" : "kernel_cpu_time";
     is_at_least |= results_source_is(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED);
-    if (!is_of_samples && is_at_least) {
+    if (is_of_samples || is_at_least) {
         time.at_least = seconds;
-        card.at_least = card.value;
-        time.bounded_by = card.bounded_by = "";
+        cores.at_least = cores.value;
     }
+    if (!is_of_samples && is_at_least)
+        time.bounded_by = cores.bounded_by = "";
     add_card(session, &time);
-    add_card(session, &card);
+    add_card(session, &cores);
     if (!isnan(accounting->captured_percent)) /* else there is nothing that it is a share of */
         add_figure(session, "cpu_captured", "CPU time seen in samples", "percent",
             accounting->captured_percent, "cpu_time");
@@ -248,11 +219,7 @@ static void add_gpu(
     char id[32], label[160];
     snprintf(id, sizeof id, "gpu%u_busy", index);
     snprintf(label, sizeof label, "GPU %u mean utilization", index);
-    struct card busy = no_card;
-    busy.id = id;
-    busy.label = label;
-    busy.unit = "percent";
-    busy.value = gpu->mean_utilization_percent;
+    struct card busy = card_of(id, label, "percent", gpu->mean_utilization_percent);
     busy.source = "gpu";
     busy.is_main = is_main;
     add_card(session, &busy);
@@ -359,14 +326,11 @@ static void add_sources(struct report_session *session)
 static void add_from_samples(struct report_session *session)
 {
     const struct gput_static_data *data = &session->static_data;
-    struct card cpu = no_card;
+    struct card cpu = card_of("cpu", "CPU time, at least", "seconds",
+        session->mean[GPUT_CPU_COMBINED_SUM] / 100 * report_session_seconds(session));
     add_wall(session, report_session_seconds(session));
     add_all_gpus(session, data, session->max, session->mean);
-    cpu.id = "cpu";
-    cpu.label = "CPU time, at least";
-    cpu.unit = "seconds";
-    cpu.value = cpu.at_least =
-        session->mean[GPUT_CPU_COMBINED_SUM] / 100 * report_session_seconds(session);
+    cpu.at_least = cpu.value;
     cpu.bounded_by = "";
     cpu.is_main = !has_used_gpu(session->max);
     add_card(session, &cpu);

@@ -109,9 +109,9 @@ static int list_cards(struct figures *figures, struct gput_error *error)
     size_t n_kinds = 0;
     bool has_wall = false, has_bad_end = false;
     for (const struct doc *session = figures->sessions->first; session; session = session->next) {
-        const struct doc *cards = doc_get(session, "cards");
         has_bad_end |= has_ended_badly(session);
-        for (const struct doc *card = cards ? cards->first : NULL; card; card = card->next) {
+        for (const struct doc *card = doc_first(doc_get(session, "cards")); card;
+             card = card->next) {
             size_t k = 0;
             while (k < n_kinds && !is_same_kind(card, kinds[k]))
                 k++;
@@ -422,39 +422,6 @@ struct groups {
     uint32_t count;
 };
 
-static int find_groups(struct groups *groups, const struct doc *sessions, struct gput_error *error)
-{
-    CLEANUP(names_finish) struct names names = {0};
-    size_t i = 0;
-    groups->of = calloc(sessions->count, sizeof *groups->of);
-    if (!groups->of)
-        return error_memory(error);
-    for (const struct doc *session = sessions->first; session; session = session->next, i++) {
-        const char *name = doc_get_string(session, "name");
-        groups->of[i] = names_add(&names, name, strlen(name));
-        if (groups->of[i] == NAMES_NONE)
-            return error_memory(error);
-    }
-    groups->count = names.count;
-    return GPUT_OK;
-}
-
-/* The largest change of a figure that is more than chance, infinite from 0; 0: there is none. */
-static double largest_change(
-    const struct figure *figure, const struct groups *groups, size_t n_sessions)
-{
-    struct mean first = mean_of(figure, groups->of, n_sessions, 0);
-    double largest = 0;
-    for (uint32_t group = 1; group < groups->count; group++) {
-        struct mean mean = mean_of(figure, groups->of, n_sessions, group);
-        struct change change = change_of(&first, &mean);
-        bool is_from_zero = first.value == 0 && fabs(mean.value) > 0;
-        if (!change.is_noise)
-            largest = fmax(largest, is_from_zero ? INFINITY : fabs(change.percent));
-    }
-    return largest;
-}
-
 static int compare_changes(const void *left, const void *right)
 {
     const struct figure *a = left, *b = right;
@@ -472,19 +439,22 @@ static void sort_by_change(struct figures *figures, const struct groups *groups)
     for (size_t i = 0; i < figures->count; i++) {
         struct figure *figure = &figures->items[i];
         figure->place = i;
-        figure->change = largest_change(figure, groups, figures->sessions->count);
+
+        /* The largest change of a figure that is more than chance, infinite from 0; 0: there is
+         * none. */
+        struct mean first = mean_of(figure, groups->of, figures->sessions->count, 0);
+        double largest = 0;
+        for (uint32_t group = 1; group < groups->count; group++) {
+            struct mean mean = mean_of(figure, groups->of, figures->sessions->count, group);
+            struct change change = change_of(&first, &mean);
+            bool is_from_zero = first.value == 0 && fabs(mean.value) > 0;
+            if (!change.is_noise)
+                largest = fmax(largest, is_from_zero ? INFINITY : fabs(change.percent));
+        }
+        figure->change = largest;
     }
     if (figures->count > 0)
         qsort(figures->items, figures->count, sizeof *figures->items, compare_changes);
-}
-
-static void add_change(struct doc *object, const struct mean *first, const struct mean *mean)
-{
-    struct change change = change_of(first, mean);
-    struct doc *item = doc_add_object(object, "change");
-    doc_add_double(item, "percent", change.percent);
-    doc_add_double(item, "half", change.half);
-    doc_add_bool(item, "is_noise", change.is_noise);
 }
 
 /* One list of means for each figure: a mean for each thing that was run, in the order in which the
@@ -512,8 +482,13 @@ static void add_means(
             doc_add_double(object, "half", half * 100);
             if (group == 0)
                 first = mean;
-            else if (!isnan(first.value))
-                add_change(object, &first, &mean);
+            else if (!isnan(first.value)) {
+                struct change change = change_of(&first, &mean);
+                struct doc *item = doc_add_object(object, "change");
+                doc_add_double(item, "percent", change.percent);
+                doc_add_double(item, "half", change.half);
+                doc_add_bool(item, "is_noise", change.is_noise);
+            }
         }
     }
 }
@@ -571,7 +546,19 @@ int report_figures_add(
     drop_repeated(&figures);
     if (are_ranks)
         return add_figures(findings, &figures, error);
-    TRY(find_groups(&groups, sessions, error));
+    CLEANUP(names_finish) struct names names = {0};
+    size_t i = 0;
+    groups.of = calloc(sessions->count, sizeof *groups.of);
+    if (!groups.of)
+        return error_memory(error);
+    for (const struct doc *session = sessions->first; session; session = session->next, i++) {
+        const char *name = doc_get_string(session, "name");
+        groups.of[i] = names_add(&names, name, strlen(name));
+        if (groups.of[i] == NAMES_NONE)
+            return error_memory(error);
+    }
+    groups.count = names.count;
+
     sort_by_change(&figures, &groups);
     TRY(add_figures(findings, &figures, error));
     if (groups.count < sessions->count)

@@ -2,10 +2,13 @@
 
 #include "base/cleanup.h"
 #include "base/doubles.h"
+#include "base/error.h"
+#include "base/str.h"
 #include "model/straggler.h"
+#include "views/output/missing_ranks.h"
 #include "views/report/document/report_column_reader.h"
 #include "views/report/document/report_processes.h"
-#include "views/report/document/report_rank.h"
+#include "views/report/document/report_session.h"
 #include "views/report/report_figures.h"
 
 #include <inttypes.h>
@@ -13,6 +16,45 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+int report_missing_warn(struct report_payload *payload, const struct gput_report_options *options,
+    struct gput_error *error)
+{
+    const struct doc *sessions = doc_get(payload->root, "sessions");
+    CLEANUP_FREE double *ranks = calloc(sessions->count + 1, sizeof *ranks);
+    CLEANUP_STR struct str text = {0};
+    double world_size = NAN;
+    size_t count = 0;
+    if (!ranks)
+        return error_memory(error);
+    for (const struct doc *session = sessions->first; session; session = session->next) {
+        const struct doc *identity = doc_get(session, "identity");
+        double rank = doc_get_number(identity, "rank");
+        double size = doc_get_number(identity, "world_size");
+        bool is_of_one_job = rank >= 0 && rank < size && (count == 0 || size == world_size);
+        if (!is_of_one_job)
+            return GPUT_OK;
+        world_size = size;
+        ranks[count++] = rank;
+    }
+    qsort(ranks, count, sizeof *ranks, doubles_compare);
+    for (size_t i = 1; i < count; i++) {
+        if (ranks[i] == ranks[i - 1])
+            return GPUT_OK;
+    }
+    if (!((double)count < world_size))
+        return GPUT_OK;
+
+    double n_missing = world_size - (double)count;
+    str_printf(&text, "%.0f of %.0f ranks %s missing: ", n_missing, world_size,
+        n_missing > 1 ? "are" : "is");
+    missing_ranks_list(ranks, count, world_size, &text);
+    str_append(&text, ". They have no file.");
+    report_payload_warn(payload, str_text(&text));
+    if (options->warn)
+        options->warn(options->user, str_text(&text));
+    return text.failed ? error_memory(error) : GPUT_OK;
+}
 
 /* The busiest rank is named from this on, where there are so many with a curve. */
 #define BUSIEST_FACTOR 1.15
@@ -73,8 +115,7 @@ static bool has_failed(const struct doc *identity)
 /* The value of a card of a session; NaN: it has no such card. */
 static double card_value(const struct doc *session, const char *id)
 {
-    const struct doc *cards = doc_get(session, "cards");
-    for (const struct doc *card = cards ? cards->first : NULL; card; card = card->next) {
+    for (const struct doc *card = doc_first(doc_get(session, "cards")); card; card = card->next) {
         if (strcmp(doc_get_string(card, "id"), id) == 0)
             return doc_get_number(card, "value");
     }
@@ -187,17 +228,6 @@ static struct doc *main_curve(const struct doc *session, const char *group, cons
     return found;
 }
 
-/* Marks the curve of each chart by which a session is compared with others. */
-static void mark_main_curves(const struct doc *session)
-{
-    const struct doc *list = doc_get(session, "series");
-    for (struct doc *series = list ? list->first : NULL; series; series = series->next) {
-        if (main_curve(session, doc_get_string(series, "group"), doc_get_string(series, "unit")) ==
-            series)
-            doc_add_bool(series, "is_main", true);
-    }
-}
-
 /* ---- The busiest rank ---- */
 
 /* The mean of a curve, by the time that each value is of where it is of an interval. The first one
@@ -301,8 +331,15 @@ int report_findings_add(struct report_payload *payload, struct gput_error *error
         add_ending(session);
     if (sessions->count < 2)
         return GPUT_OK;
-    for (const struct doc *session = sessions->first; session; session = session->next)
-        mark_main_curves(session);
+    for (const struct doc *session = sessions->first; session; session = session->next) {
+        /* Mark the curve of each chart by which a session is compared with others. */
+        const struct doc *list = doc_get(session, "series");
+        for (struct doc *series = list ? list->first : NULL; series; series = series->next) {
+            if (main_curve(session, doc_get_string(series, "group"),
+                    doc_get_string(series, "unit")) == series)
+                doc_add_bool(series, "is_main", true);
+        }
+    }
     bool are_ranks = report_are_ranks(sessions);
     struct doc *findings = doc_add_object(payload->root, "findings");
     TRY(report_figures_add(findings, sessions, are_ranks, error));

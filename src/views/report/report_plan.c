@@ -2,23 +2,133 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "base/names.h"
 #include "base/order.h"
 #include "base/sized.h"
 #include "base/str.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "files/catalogue/catalogue.h"
 #include "files/marks/block_log.h"
+#include "files/results/results_read.h"
 #include "files/spool_note.h"
 #include "files/tracking/tracking_identity.h"
-#include "views/report/document/report_rank.h"
-#include "views/report/report_damage.h"
+#include "model/results_columns.h"
+#include "views/report/document/report_session.h"
+#include "views/report/loaders/report_loader.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* Fewer bytes may be the beginning of anything. */
+#define MIN_BEGINNING 8
+#define BEGINNING 64
+
+/* Of a database: where its header, which begins with a magic string, has the size of its pages, and
+ * how many these are. https://www.sqlite.org/fileformat.html */
+#define DATABASE_MAGIC "SQLite format 3"
+#define PAGE_SIZE_AT 16
+#define PAGE_COUNT_AT 28
+#define HEADER_READ 32
+
+/* Whether a file begins as a tracking file, also where it is cut within these lines. */
+static bool begins_as_tracking_file(const char *bytes, size_t length)
+{
+    static const char *const begins[] = {"ram_unit,gpu_ram_unit,", "main_ram,descendants_ram,"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        size_t compared = length < strlen(begins[i]) ? length : strlen(begins[i]);
+        if (compared >= MIN_BEGINNING && memcmp(bytes, begins[i], compared) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The number that so many bytes are, the highest first. */
+static uint32_t big_endian(const char *bytes, size_t count)
+{
+    uint32_t value = 0;
+    for (size_t i = 0; i < count; i++)
+        value = value << 8 | (unsigned char)bytes[i];
+    return value;
+}
+
+/* How many bytes a database says that it has; 0: not known. */
+static uint64_t database_size(const char *bytes)
+{
+    uint32_t page = big_endian(bytes + PAGE_SIZE_AT, 2);
+    return (uint64_t)(page == 1 ? 65536 : page) * big_endian(bytes + PAGE_COUNT_AT, 4);
+}
+
+/* Whether a database is shorter than its header says. */
+static bool is_cut_database(
+    const char *path, const char *bytes, size_t length, struct gput_error *reason)
+{
+    struct stat info;
+    if (length < HEADER_READ || memcmp(bytes, DATABASE_MAGIC, sizeof DATABASE_MAGIC) != 0 ||
+        !text_ends_with(path, ".sqlite") || stat(path, &info) != 0 ||
+        (uint64_t)info.st_size >= database_size(bytes))
+        return false;
+    error_set(reason, GPUT_ERROR_FORMAT,
+        "the database is truncated: it should have %" PRIu64 " bytes and has %" PRIu64 ".",
+        database_size(bytes), (uint64_t)info.st_size);
+    return true;
+}
+
+/* Whether a file lacks what its name promises. One with the name of a database and not its header
+ * was truncated or overwritten, whoever wrote it. A CSV that begins with zero bytes is of a machine
+ * that went down. */
+static bool is_no_content(
+    const char *path, const char *bytes, size_t length, struct gput_error *reason)
+{
+    bool is_database =
+        length >= HEADER_READ && memcmp(bytes, DATABASE_MAGIC, sizeof DATABASE_MAGIC) == 0;
+    if (text_ends_with(path, ".sqlite") && !is_database)
+        error_set(reason, GPUT_ERROR_FORMAT, "it does not have the header of a database.");
+    else if (text_ends_with(path, ".csv") && bytes[0] == '\0')
+        error_set(reason, GPUT_ERROR_FORMAT, "it begins with zero bytes.");
+    else
+        return false;
+    return true;
+}
+
+/* Whether a file is a report of ours, by the first key that these have, and cannot be read. */
+static bool is_damaged_report(
+    const char *path, const char *bytes, size_t length, struct gput_error *reason)
+{
+    struct gput_error damage;
+    struct gput_results results = {0};
+    if (bytes[0] != '{' || !memmem(bytes, length, "\"max_ram\"", strlen("\"max_ram\"")))
+        return false;
+    bool is_damaged = results_read(path, &results, NULL, &damage) == GPUT_ERROR_FORMAT;
+    results_finish(&results);
+    if (is_damaged)
+        error_copy(reason, &damage);
+    return is_damaged;
+}
+
+/*
+ * Whether a file begins as a session's: its tracker was killed as it wrote, the disk was full, or
+ * a part of it was copied. `reason` is why a loader refused it, and what is wrong with it where
+ * that says more.
+ */
+static bool is_damaged(const char *path, struct gput_error *reason)
+{
+    char bytes[BEGINNING];
+    size_t length = file_read_beginning(path, bytes, sizeof bytes);
+    return length > 0 &&
+           (begins_as_tracking_file(bytes, length) || is_no_content(path, bytes, length, reason) ||
+               is_cut_database(path, bytes, length, reason) ||
+               (text_ends_with(path, BLOCK_LOG_EXTENSION) &&
+                   report_marks_loader.probe(path, false, reason) == GPUT_ERROR_FORMAT) ||
+               is_damaged_report(path, bytes, length, reason));
+}
 
 /* A folder of sessions may have folders of sessions in it, one for each node or rank. */
 #define MAX_DEPTH 3
@@ -152,7 +262,7 @@ static int add_entry(struct report_plan *plan, const struct gput_report_session 
     bool is_lost = S_ISDIR(info.st_mode) || is_named_as_session(path);
     if (code == GPUT_ERROR_PERMISSION)
         return is_lost ? leave_out(plan, path, folder, &reason, error) : GPUT_OK;
-    if (S_ISREG(info.st_mode) && (report_damage_is(path, &reason) || is_our_pickle(path, &reason)))
+    if (S_ISREG(info.st_mode) && (is_damaged(path, &reason) || is_our_pickle(path, &reason)))
         return leave_out(plan, path, folder, &reason, error);
     /* A link to a folder can lead to one that it is in. */
     bool is_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
@@ -296,26 +406,6 @@ static int note_copy(
     return GPUT_OK;
 }
 
-/* Warns of marks that were named and match none of several sessions: they become a session without
- * figures. */
-static void say_what_is_alone(const struct report_plan *plan)
-{
-    size_t sessions = 0;
-    for (size_t i = 0; i < plan->count; i++)
-        sessions += plan->sessions[i].loader == &report_tracking_loader;
-    for (size_t i = 0; plan->warn && sessions > 1 && i < plan->count; i++) {
-        const struct report_planned *marks = &plan->sessions[i];
-        char text[1024];
-        if (marks->loader != &report_marks_loader || marks->folder != 0)
-            continue;
-        text_fit(text, sizeof text,
-            "It is not clear which session the marks in %s belong to: they are shown as a session "
-            "of their own. Give --stf once for each session, in the same order.",
-            marks->path);
-        plan->warn(plan->user, text);
-    }
-}
-
 /* Puts the files of each session together: those that are not the first ones of their sessions
  * leave gaps, which are closed. */
 static int join(struct report_plan *plan, struct gput_error *error)
@@ -348,7 +438,23 @@ static int join(struct report_plan *plan, struct gput_error *error)
     plan->count = kept;
     for (size_t i = 0; i < plan->copy_count; i++)
         plan->copies[i].session = places[plan->copies[i].session];
-    say_what_is_alone(plan);
+
+    /* Warn of marks that were named and match none of several sessions: they become a session
+     * without figures. */
+    size_t sessions = 0;
+    for (size_t i = 0; i < plan->count; i++)
+        sessions += plan->sessions[i].loader == &report_tracking_loader;
+    for (size_t i = 0; plan->warn && sessions > 1 && i < plan->count; i++) {
+        const struct report_planned *marks = &plan->sessions[i];
+        char text[1024];
+        if (marks->loader != &report_marks_loader || marks->folder != 0)
+            continue;
+        text_fit(text, sizeof text,
+            "It is not clear which session the marks in %s belong to: they are shown as a session "
+            "of their own. Give --stf once for each session, in the same order.",
+            marks->path);
+        plan->warn(plan->user, text);
+    }
     return GPUT_OK;
 }
 
@@ -517,4 +623,51 @@ void report_plan_finish(struct report_plan *plan)
     free(plan->copies);
     free(plan->sessions);
     *plan = (struct report_plan){0};
+}
+
+/* ---- As tables ---- */
+
+int gput_report_files(
+    const struct gput_report_options *given, struct gput_tables **tables, struct gput_error *error)
+{
+    struct gput_report_options options = gput_report_options_default();
+    CLEANUP(report_plan_finish) struct report_plan plan = {0};
+    *tables = NULL;
+    TRY(sized_read(&options, sizeof options, given, error));
+    TRY(report_plan_make(&options, &plan, error));
+
+    struct gput_tables *building = tables_create();
+    if (!building)
+        return error_memory(error);
+    struct gput_table *sessions = tables_add(building, "sessions");
+    table_add_column(sessions, "session", GPUT_COLUMN_INT);
+    table_add_columns_of(sessions, GPUT_COLUMN_TEXT, "path", "kind", "results", "copy_of", NULL);
+    struct gput_table *marks = tables_add(building, "marks");
+    table_add_column(marks, "session", GPUT_COLUMN_INT);
+    table_add_column(marks, "path", GPUT_COLUMN_TEXT);
+    struct gput_table *left_out = tables_add(building, "left_out");
+    table_add_column(left_out, "path", GPUT_COLUMN_TEXT);
+    for (size_t i = 0; i < plan.count; i++) {
+        const struct report_planned *session = &plan.sessions[i];
+        table_put_int(sessions, (int64_t)i + 1);
+        table_put_text(sessions, session->path);
+        table_put_text(sessions, session->loader ? session->loader->kind : NULL);
+        table_put_text(sessions, session->results);
+        table_put_text(sessions, NULL);
+        for (size_t j = 0; j < session->n_marks; j++) {
+            table_put_int(marks, (int64_t)i + 1);
+            table_put_text(marks, session->marks[j]);
+        }
+    }
+    for (size_t i = 0; i < plan.copy_count; i++) {
+        const struct report_copy *copy = &plan.copies[i];
+        table_put_int(sessions, (int64_t)(plan.count + i) + 1);
+        table_put_text(sessions, copy->path);
+        table_put_text(sessions, copy->loader->kind);
+        table_put_text(sessions, NULL);
+        table_put_text(sessions, plan.sessions[copy->session].path);
+    }
+    for (size_t i = 0; i < plan.left_out_count; i++)
+        table_put_text(left_out, plan.left_out[i].path);
+    return tables_finish_building(building, tables, error);
 }

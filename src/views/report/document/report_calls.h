@@ -5,18 +5,54 @@
 
 #include "base/error.h"
 #include "base/names.h"
-#include "views/report/document/report_lanes.h"
 #include "views/report/document/report_session.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Deeper ones are all drawn in the last lane. */
+#define REPORT_MAX_DEPTH 1000
+
+struct report_track {
+    double *ends; /* of the last call in each lane; owned */
+    uint32_t count;
+};
+
+struct report_lanes {
+    struct report_track *tracks; /* owned */
+    size_t count;
+};
+
+#define REPORT_NO_DEPTH UINT32_MAX
+
+/* An empty set is all zeroes. */
+
+/* The depth of a call, from 0. Calls of a track must come in order of their starts, of equal starts
+ * the longer first. REPORT_NO_DEPTH without memory. */
+uint32_t report_lanes_add(struct report_lanes *lanes, size_t track, double start, double stop);
+
+void report_lanes_finish(struct report_lanes *lanes);
+
+enum {
+    REPORT_CALL_START,
+    REPORT_CALL_STOP,
+    REPORT_CALL_MOMENTS, /* each start and its stop, one after the other */
+    REPORT_CALL_NAME,
+    REPORT_CALL_PROCESS,
+    REPORT_CALL_THREAD,
+    REPORT_CALL_LINK,
+    REPORT_CALL_DEPTH,
+    REPORT_CALL_COLUMNS
+};
 
 struct report_calls {
     struct report_session *session;
     struct names names;     /* of what is called */
     struct names processes; /* their labels */
     struct report_lanes lanes;
-    struct report_column start, stop, name, process, thread, depth, link;
+    struct report_column columns[REPORT_CALL_COLUMNS];
     bool has_links;
-    struct report_column moments; /* each start and its stop, one after the other */
-    struct doc *doc;              /* what report_calls_end() added, or NULL */
+    struct doc *doc; /* what report_calls_end() added, or NULL */
 };
 
 void report_calls_init(struct report_calls *calls, struct report_session *session);

@@ -77,20 +77,16 @@ static int add_varint(struct report_bytes *bytes, int64_t value, struct gput_err
     return report_bytes_add(bytes, text, length, error);
 }
 
-static int add_double(struct report_bytes *bytes, double value, struct gput_error *error)
-{
-    uint64_t bits;
-    unsigned char text[sizeof bits];
-    memcpy(&bits, &value, sizeof bits);
-    for (size_t i = 0; i < sizeof bits; i++)
-        text[i] = (unsigned char)(bits >> 8 * i);
-    return report_bytes_add(bytes, text, sizeof text, error);
-}
-
 static int add_value(struct report_column *column, double value, struct gput_error *error)
 {
-    if (column->encoding == REPORT_F64)
-        return add_double(&column->bytes, value, error);
+    if (column->encoding == REPORT_F64) {
+        uint64_t bits;
+        unsigned char text[sizeof bits];
+        memcpy(&bits, &value, sizeof bits);
+        for (size_t i = 0; i < sizeof bits; i++)
+            text[i] = (unsigned char)(bits >> 8 * i);
+        return report_bytes_add(&column->bytes, text, sizeof text, error);
+    }
     if (isnan(value))
         return report_bytes_add_zeros(&column->bytes, 1, error);
     int64_t steps = steps_of(column, value), change = steps - column->last;
@@ -128,17 +124,6 @@ static int leave_constant(struct report_column *column, struct gput_error *error
     return GPUT_OK;
 }
 
-static void note_figures(struct report_column *column, double value)
-{
-    if (isnan(value))
-        return;
-    if (column->step != REPORT_DOUBLES)
-        value = (double)steps_of(column, value) * column->step;
-    column->min = fmin(column->min, value);
-    column->max = fmax(column->max, value);
-    column->sum += value;
-}
-
 int report_column_add(struct report_column *column, double value, struct gput_error *error)
 {
     if (!report_column_fits(column, value))
@@ -151,6 +136,12 @@ int report_column_add(struct report_column *column, double value, struct gput_er
         TRY(add_value(column, value, error));
     TRY(add_missing_bit(column, isnan(value), error));
     column->count++;
-    note_figures(column, value);
+    if (!isnan(value)) {
+        if (column->step != REPORT_DOUBLES)
+            value = (double)steps_of(column, value) * column->step;
+        column->min = fmin(column->min, value);
+        column->max = fmax(column->max, value);
+        column->sum += value;
+    }
     return GPUT_OK;
 }

@@ -109,18 +109,6 @@ static int next_difference(
     return GPUT_OK;
 }
 
-static int next_double(struct report_bytes_reader *reader, double *value, struct gput_error *error)
-{
-    uint64_t bits = 0;
-    for (unsigned i = 0; i < sizeof bits; i++) {
-        unsigned char byte;
-        TRY(next_byte(reader, &byte, error));
-        bits |= (uint64_t)byte << 8 * i;
-    }
-    memcpy(value, &bits, sizeof bits);
-    return GPUT_OK;
-}
-
 static int next_is_missing(
     struct report_column_reader *reader, bool *is_missing, struct gput_error *error)
 {
@@ -143,8 +131,16 @@ static int next_value(struct report_column_reader *reader, double *value, struct
         *value = reader->constant;
         return GPUT_OK;
     }
-    if (!reader->is_delta)
-        return next_double(&reader->bytes, value, error);
+    if (!reader->is_delta) {
+        uint64_t bits = 0;
+        for (unsigned i = 0; i < sizeof bits; i++) {
+            unsigned char byte;
+            TRY(next_byte(&reader->bytes, &byte, error));
+            bits |= (uint64_t)byte << 8 * i;
+        }
+        memcpy(value, &bits, sizeof bits);
+        return GPUT_OK;
+    }
     int64_t difference;
     TRY(next_difference(&reader->bytes, &difference, error));
     reader->last += difference;

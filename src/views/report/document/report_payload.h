@@ -6,9 +6,13 @@
 
 #include "base/doc.h"
 #include "base/error.h"
+#include "base/names.h"
 #include "views/report/document/report_bytes.h"
 #include "views/report/document/report_column.h"
 
+#include <gputracker/table.h>
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,3 +65,13 @@ const struct report_bytes *report_payload_part(
  * lacks something because memory ran out, and those of report_bytes_pass(). */
 int report_payload_pass(const struct report_payload *payload, report_receiver *receive, void *user,
     struct gput_error *error);
+
+/* Appends a table to an array: id, title, columns (name, unit, type) and rows; null is missing.
+ * `is_shown` says which rows it has; NULL: all. */
+void report_table_add(struct doc *list, const char *id, const char *title,
+    const struct gput_table *table,
+    bool (*is_shown)(const struct gput_table *table, size_t row, const void *user),
+    const void *user);
+
+/* Adds a list of names to an object. */
+void report_payload_add_names(struct doc *object, const char *key, const struct names *names);

@@ -103,9 +103,7 @@ int report_processes_end(struct report_processes *processes, struct gput_error *
     if (processes->name.count == 0)
         return GPUT_OK;
     struct doc *object = doc_add_object(processes->session->doc, "process_list");
-    struct doc *names = doc_add_array(object, "names");
-    for (uint32_t i = 0; i < processes->names.count; i++)
-        doc_add_string(names, NULL, names_text(&processes->names, i));
+    report_payload_add_names(object, "names", &processes->names);
     TRY(report_payload_add_column(payload, object, "name", &processes->name, error));
     for (int i = 0; i < REPORT_PROCESS_FIGURES; i++)
         TRY(report_payload_add_column(

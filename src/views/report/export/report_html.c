@@ -46,19 +46,6 @@ struct deflating {
     char text[BASE64_LENGTH(DEFLATED_BYTES)];
 };
 
-/* Passes on `length` bytes of `packed`, three by three; all of them at the end. */
-static int pass_text_of(
-    struct deflating *deflating, size_t length, bool is_end, struct gput_error *error)
-{
-    size_t passed = is_end ? length : length - length % 3;
-    deflating->rest = length - passed;
-    if (passed == 0)
-        return GPUT_OK;
-    base64_encode(deflating->packed, passed, deflating->text);
-    memmove(deflating->packed, deflating->packed + passed, deflating->rest);
-    return deflating->receive(deflating->user, deflating->text, BASE64_LENGTH(passed), error);
-}
-
 /* Packs what the stream has, and passes it on as text. */
 static int deflate_some(struct deflating *deflating, int flush, struct gput_error *error)
 {
@@ -68,8 +55,16 @@ static int deflate_some(struct deflating *deflating, int flush, struct gput_erro
         stream->next_out = deflating->packed + deflating->rest;
         stream->avail_out = (uInt)(sizeof deflating->packed - deflating->rest);
         state = deflate(stream, flush);
-        TRY(pass_text_of(
-            deflating, sizeof deflating->packed - stream->avail_out, state == Z_STREAM_END, error));
+
+        /* Pass on `length` bytes of `packed`, three by three; all of them at the end. */
+        size_t length = sizeof deflating->packed - stream->avail_out;
+        size_t passed = (state == Z_STREAM_END) ? length : length - length % 3;
+        deflating->rest = length - passed;
+        if (passed != 0) {
+            base64_encode(deflating->packed, passed, deflating->text);
+            memmove(deflating->packed, deflating->packed + passed, deflating->rest);
+            TRY(deflating->receive(deflating->user, deflating->text, BASE64_LENGTH(passed), error));
+        }
     } while (stream->avail_out == 0 || (flush == Z_FINISH && state == Z_OK));
     return GPUT_OK;
 }

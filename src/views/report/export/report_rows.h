@@ -21,17 +21,11 @@ struct report_row_column {
 
     /* From a column of the payload; `list`, which may be NULL, has the text of each number. */
     struct report_column_reader reader;
-    const struct doc *const *list; /* owned */
+    const struct doc **list; /* owned */
     size_t list_length;
 
     /* Rows of a list are objects with members of these names, or arrays. */
     bool is_member;
-};
-
-/* A column of objects, as callers know it; a name of NULL ends a list of them. */
-struct report_member {
-    const char *name, *unit; /* no unit: NULL */
-    enum gput_column_type type;
 };
 
 struct report_rows {
@@ -49,32 +43,19 @@ struct report_cell {
     const char *text; /* NULL: missing, or a number */
 };
 
-/* An empty table of that name; what a file name should not have becomes "_". */
-void report_rows_init(struct report_rows *rows, const char *name);
-void report_rows_finish(struct report_rows *rows);
-
-/* Adds a column of the payload, unless it is NULL. All of a table have the same number of rows. */
-int report_rows_add_numbers(struct report_rows *rows, const struct report_payload *payload,
-    const char *name, const char *unit, const struct doc *column, struct gput_error *error);
-
-/* Likewise of whole numbers: ids and counts. */
-int report_rows_add_integers(struct report_rows *rows, const struct report_payload *payload,
-    const char *name, const struct doc *column, struct gput_error *error);
-
-/* Likewise of texts: its numbers are places in `list`, of texts, or of objects with that member. */
-int report_rows_add_texts(struct report_rows *rows, const struct report_payload *payload,
-    const char *name, const struct doc *column, const struct doc *list, const char *key,
-    struct gput_error *error);
-
-/* Rows are the items of `items`, objects; their members are columns. */
-int report_rows_of_objects(struct report_rows *rows, const struct doc *items,
-    const struct report_member *members, struct gput_error *error);
-
-/* Rows are a table of the document: "columns" and "rows". */
-int report_rows_of_table(
-    struct report_rows *rows, const struct doc *table, struct gput_error *error);
-
 /* Fills in the cells of the next row, rows->count of them. False after the last one. Texts are
  * valid as long as the document. Errors: those of report_column_reader_next(). */
 int report_rows_next(
     struct report_rows *rows, struct report_cell *cells, bool *there, struct gput_error *error);
+
+/* Writes one table, which it does not keep. Anything but GPUT_OK ends it. */
+typedef int report_table_receiver(void *user, struct report_rows *rows, struct gput_error *error);
+
+/*
+ * Passes each table that has rows: "sessions", then of each session "samples" (a table for each
+ * time axis), "series", "calls", "blocks", "processes", "steps", "figures", "sources" and the
+ * tables of the page. With several sessions names begin with the number of theirs: "2-samples".
+ * Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO, and those of the receiver.
+ */
+int report_export_tables(const struct report_payload *payload, report_table_receiver *receive,
+    void *user, struct gput_error *error);

@@ -3,10 +3,153 @@
 #include "base/array.h"
 #include "base/order.h"
 #include "views/report/document/report_column_reader.h"
-#include "views/report/export/report_overlaps.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+/* A call, and the stack of its thread that it is in. */
+struct stack_call {
+    double start, stop; /* stop >= start */
+    int64_t thread;
+    uint32_t process, name;
+    uint32_t stack; /* of the thread, from 0 */
+};
+
+#define ROUNDING_S 1e-6
+#define NONE SIZE_MAX
+
+struct end {
+    double at;
+    size_t call;
+};
+
+struct split {
+    struct stack_call *calls;
+    struct end *ends; /* of the calls, in order of time; owned */
+    size_t *below;    /* of each call, the one that is open below it; owned */
+    size_t *tops;     /* of each stack, the call that is open; owned */
+    double *latest; /* a tree over the stacks: when the top stops, the latest below a node; owned */
+    size_t stacks, leaves;
+};
+
+/* ---- The stacks ---- */
+
+/* NONE: nothing is open, any call is nested in it. */
+static void set_top(struct split *split, size_t stack, size_t call)
+{
+    double *latest = split->latest;
+    size_t i = split->leaves + stack;
+    split->tops[stack] = call;
+    latest[i] = call == NONE ? INFINITY : split->calls[call].stop;
+    while (i /= 2)
+        latest[i] = fmax(latest[2 * i], latest[2 * i + 1]);
+}
+
+/* Doubles the number of stacks. False without memory. */
+static bool grow(struct split *split)
+{
+    size_t leaves = split->leaves ? split->leaves * 2 : 1;
+    if (!ARRAY_RESIZE(split->tops, leaves) || !ARRAY_RESIZE(split->latest, 2 * leaves))
+        return false;
+    split->leaves = leaves;
+    for (size_t i = 0; i < 2 * leaves; i++)
+        split->latest[i] = -INFINITY;
+    for (size_t i = 0; i < split->stacks; i++)
+        set_top(split, i, split->tops[i]);
+    return true;
+}
+
+/* The first stack on which a call is nested that stops then, else a new one. NONE without memory.
+ */
+static size_t stack_for(struct split *split, double stop)
+{
+    if (split->stacks == 0 || split->latest[1] < stop) {
+        if (split->stacks == split->leaves && !grow(split))
+            return NONE;
+        set_top(split, split->stacks, NONE);
+        return split->stacks++;
+    }
+    size_t i = 1;
+    while (i < split->leaves)
+        i = 2 * i + (split->latest[2 * i] < stop);
+    return i - split->leaves;
+}
+
+/* ---- Walking over time ---- */
+
+/* Closes what has stopped by then on a stack. */
+static void close_stopped(struct split *split, size_t stack, double now)
+{
+    size_t top = split->tops[stack];
+    while (top != NONE && split->calls[top].stop <= now)
+        top = split->below[top];
+    if (top != split->tops[stack])
+        set_top(split, stack, top);
+}
+
+/* Puts a call on the stack that it fits into. False without memory. */
+static bool open_call(struct split *split, size_t number)
+{
+    struct stack_call *call = &split->calls[number];
+    size_t stack = stack_for(split, call->stop - ROUNDING_S);
+    if (stack == NONE)
+        return false;
+    size_t top = split->tops[stack];
+    if (top != NONE)
+        call->stop = fmin(call->stop, split->calls[top].stop);
+    call->stack = (uint32_t)stack;
+    split->below[number] = top;
+    if (call->stop > call->start)
+        set_top(split, stack, number);
+    return true;
+}
+
+static bool split_calls(struct split *split, size_t count)
+{
+    for (size_t i = 0, ended = 0; i < count; i++) {
+        for (; ended < count && split->ends[ended].at <= split->calls[i].start; ended++)
+            if (split->ends[ended].call < i)
+                close_stopped(
+                    split, split->calls[split->ends[ended].call].stack, split->calls[i].start);
+        if (!open_call(split, i))
+            return false;
+    }
+    return true;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct end *a = left, *b = right;
+    return ORDER(a->at, b->at);
+}
+
+/*
+ * Sets the stacks of a thread's calls, which come in order of their starts, of equal starts the
+ * longer first. A call goes onto the first stack in which it is nested. One that stops up to a
+ * microsecond after the call around it, as rounded times do, is made to stop with that. Takes
+ * O(n log n). False without memory.
+ */
+static bool split_overlaps(struct stack_call *calls, size_t count)
+{
+    struct split split = {.calls = calls,
+        .ends = malloc((count + 1) * sizeof *split.ends),
+        .below = malloc((count + 1) * sizeof *split.below)};
+    bool done = split.ends && split.below;
+    if (done) {
+        for (size_t i = 0; i < count; i++)
+            split.ends[i] = (struct end){calls[i].stop, i};
+        qsort(split.ends, count, sizeof *split.ends, by_time);
+        done = split_calls(&split, count);
+    }
+    free(split.ends);
+    free(split.below);
+    free(split.tops);
+    free(split.latest);
+    return done;
+}
 
 struct stacks {
     struct stack_call *calls; /* owned */
@@ -29,25 +172,6 @@ int report_stacks_check(const struct report_payload *payload, struct gput_error 
 
 /* ---- Reading ---- */
 
-static int read_call(
-    struct report_column_reader readers[COLUMNS], struct stacks *stacks, struct gput_error *error)
-{
-    double values[COLUMNS];
-    for (int i = 0; i < COLUMNS; i++)
-        TRY(report_column_reader_next(&readers[i], &values[i], error));
-    stacks->calls[stacks->count++] = (struct stack_call){
-        .start = values[START],
-        .stop = values[STOP],
-        .name = values[NAME] >= 0 ? (uint32_t)values[NAME] : 0,
-        .process = values[PROCESS] >= 0 ? (uint32_t)values[PROCESS] : 0,
-        .thread = isnan(values[THREAD]) ? 0 : (int64_t)values[THREAD],
-    };
-    stacks->begin = fmin(stacks->begin, values[START]);
-    stacks->end = fmax(stacks->end, values[START]);
-    stacks->end = fmax(stacks->end, values[STOP]); /* fmax() ignores a missing one */
-    return GPUT_OK;
-}
-
 static int read_calls(const struct report_payload *payload, const struct doc *calls,
     struct report_column_reader readers[COLUMNS], struct stacks *stacks, struct gput_error *error)
 {
@@ -58,8 +182,21 @@ static int read_calls(const struct report_payload *payload, const struct doc *ca
     stacks->calls = malloc((size_t)(count + 1) * sizeof *stacks->calls);
     if (!stacks->calls)
         return error_memory(error);
-    for (uint64_t i = 0; i < count; i++)
-        TRY(read_call(readers, stacks, error));
+    for (uint64_t i = 0; i < count; i++) {
+        double values[COLUMNS];
+        for (int k = 0; k < COLUMNS; k++)
+            TRY(report_column_reader_next(&readers[k], &values[k], error));
+        stacks->calls[stacks->count++] = (struct stack_call){
+            .start = values[START],
+            .stop = values[STOP],
+            .name = values[NAME] >= 0 ? (uint32_t)values[NAME] : 0,
+            .process = values[PROCESS] >= 0 ? (uint32_t)values[PROCESS] : 0,
+            .thread = isnan(values[THREAD]) ? 0 : (int64_t)values[THREAD],
+        };
+        stacks->begin = fmin(stacks->begin, values[START]);
+        stacks->end = fmax(stacks->end, values[START]);
+        stacks->end = fmax(stacks->end, values[STOP]); /* fmax() ignores a missing one */
+    }
     for (size_t i = 0; i < stacks->count; i++) {
         struct stack_call *call = &stacks->calls[i];
         call->stop = fmax(isnan(call->stop) ? stacks->end : call->stop, call->start);
@@ -96,14 +233,6 @@ static int close_until(struct walk *walk, double until, struct gput_error *error
     return GPUT_OK;
 }
 
-static int open_call(struct walk *walk, const struct stack_call *call, struct gput_error *error)
-{
-    if (!ARRAY_RESERVE(walk->open, walk->depth, walk->capacity))
-        return error_memory(error);
-    walk->open[walk->depth++] = call;
-    return walk->visitor->call(walk->visitor->user, true, call->name, call->start, error);
-}
-
 /* The label of a process. Stacks are sorted by process, so the list is walked once. */
 static const char *label_of(struct walk *walk, uint32_t process)
 {
@@ -122,7 +251,10 @@ static int walk_stack(struct walk *walk, const struct stacks *stacks,
     TRY(visitor->begin(visitor->user, &stack, error));
     for (size_t i = 0; i < count; i++) {
         TRY(close_until(walk, first[i].start, error));
-        TRY(open_call(walk, &first[i], error));
+        if (!ARRAY_RESERVE(walk->open, walk->depth, walk->capacity))
+            return error_memory(error);
+        walk->open[walk->depth++] = &first[i];
+        TRY(walk->visitor->call(walk->visitor->user, true, first[i].name, first[i].start, error));
     }
     TRY(close_until(walk, INFINITY, error));
     return visitor->end(visitor->user, error);
@@ -159,7 +291,7 @@ static int sort_calls(struct stacks *stacks, struct gput_error *error)
     qsort(stacks->calls, stacks->count, sizeof *stacks->calls, compare);
     for (size_t first = 0, count; first < stacks->count; first += count) {
         count = run_length(stacks, first);
-        if (!report_overlaps_split(&stacks->calls[first], count))
+        if (!split_overlaps(&stacks->calls[first], count))
             return error_memory(error);
     }
     qsort(stacks->calls, stacks->count, sizeof *stacks->calls, compare);
@@ -170,7 +302,7 @@ int report_stacks_walk(const struct report_payload *payload, const struct doc *s
     const struct report_stack_visitor *visitor, struct gput_error *error)
 {
     const struct doc *calls = doc_get(session, "calls"), *identity = doc_get(session, "identity");
-    const struct doc *end = identity ? doc_get(identity, "end_s") : NULL;
+    const struct doc *end = doc_get(identity, "end_s");
     if (identity && !end)
         end = doc_get(identity, "seconds");
     struct report_column_reader readers[COLUMNS] = {0};

@@ -5,6 +5,7 @@
 
 #include "analysis/analyze/call_table.h"
 #include "base/error.h"
+#include "base/names.h"
 #include "views/report/document/report_session.h"
 
 /* Sets session->analysis, from its tracking file and, unless NULL, a sub-tracking file. It stays
@@ -19,3 +20,8 @@ struct call_window report_analysis_window(const struct report_session *session);
 
 /* From the unit that a tracking file has of a measurement to the base unit. */
 double report_analysis_factor(const struct gput_static_data *data, const char *measurement);
+
+/* Adds them to the session. `names`: by which they are called. Where the analysis fails, it is
+ * warned of. Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO. */
+int report_blocks_add(struct report_session *session, const char *marks, const struct names *names,
+    const struct call_table *calls, struct gput_error *error);

@@ -4,7 +4,11 @@
 #include "base/json_scan.h"
 #include "base/json_text.h"
 #include "base/number.h"
+#include "files/trace/byte_source.h"
+#include "files/trace/trace_event.h"
 #include "views/report/document/report_calls.h"
+#include "views/report/loaders/report_kineto.h"
+#include "views/report/loaders/report_loader.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -74,27 +78,6 @@ static bool count_names(
         counts[numbers[i]]++;
     }
     return true;
-}
-
-/* Processes of one name are not one process: those of two GPUs of one trace are both "python". */
-static int label_processes(struct events *events, struct gput_error *error)
-{
-    const struct timeline_tracks *tracks = &events->timeline.tracks;
-    const size_t size = (size_t)tracks->process_count + 1;
-    struct names names = {0}, labels = {0};
-    uint32_t *numbers = calloc(size, sizeof *numbers), *counts = calloc(size, sizeof *counts);
-    events->labels = calloc(size, sizeof *events->labels);
-    bool is_made =
-        numbers && counts && events->labels && count_names(tracks, &names, numbers, counts);
-    for (uint32_t i = 0; is_made && i < tracks->process_count; i++) {
-        events->labels[i] = make_label(&tracks->processes[i], counts[numbers[i]] == 1, &labels);
-        is_made = events->labels[i] != NULL;
-    }
-    names_finish(&names);
-    names_finish(&labels);
-    free(numbers);
-    free(counts);
-    return is_made ? GPUT_OK : error_memory(error);
 }
 
 static const char *label_of(const struct events *events, uint32_t thread)
@@ -237,25 +220,6 @@ static int prepare(struct events *events, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Adds an event that has a duration or a value. */
-static int add_event(
-    struct events *events, const struct timeline_event *event, struct gput_error *error)
-{
-    if (event->type == 'X')
-        return add_slice(events, event, error);
-    if (event->type == 'C')
-        return add_readings(events, event, error);
-    if (event->type == 'i')
-        events->not_shown.instants++;
-    else if (strchr("stf", event->type))
-        events->not_shown.flows++;
-    else if (strchr("bneSTpF", event->type))
-        events->not_shown.asynchronous++;
-    else
-        events->not_shown.others++;
-    return GPUT_OK;
-}
-
 static void append_not_shown(struct str *text, uint64_t count, const char *noun)
 {
     if (count > 0)
@@ -284,28 +248,6 @@ static void warn_of_rest(struct events *events)
     events->session->is_relative = events->clock.relative > 0 && events->clock.absolute == 0;
 }
 
-/* Names of threads, where the trace has them. */
-static int add_thread_names(struct events *events, struct gput_error *error)
-{
-    const struct timeline_tracks *tracks = &events->timeline.tracks;
-    struct doc *list = NULL;
-    for (uint32_t i = 0; events->calls.doc && i < tracks->thread_count; i++) {
-        const struct timeline_thread *thread = &tracks->threads[i];
-        const char *label = events->labels[thread->process];
-        if (!thread->name || !*thread->name)
-            continue;
-        uint32_t process = names_find(&events->calls.processes, label, strlen(label));
-        if (process == NAMES_NONE)
-            continue;
-        list = list ? list : doc_add_array(events->calls.doc, "threads");
-        struct doc *entry = doc_add_object(list, NULL);
-        doc_add_int(entry, "process", process);
-        doc_add_int(entry, "thread", thread->number);
-        doc_add_string(entry, "name", thread->name);
-    }
-    return doc_failed(events->session->doc) ? error_memory(error) : GPUT_OK;
-}
-
 /* Hands on all events in the order of their times, then the counters. */
 static int pass_events(struct events *events, struct gput_error *error)
 {
@@ -322,11 +264,41 @@ static int pass_events(struct events *events, struct gput_error *error)
     }
     while (there) {
         TRY(timeline_next(&events->timeline, &event, &there, error));
-        if (there)
-            TRY(add_event(events, &event, error));
+        if (there) {
+            if (event.type == 'X')
+                TRY(add_slice(events, &event, error));
+            else if (event.type == 'C')
+                TRY(add_readings(events, &event, error));
+            else if (event.type == 'i')
+                events->not_shown.instants++;
+            else if (strchr("stf", event.type))
+                events->not_shown.flows++;
+            else if (strchr("bneSTpF", event.type))
+                events->not_shown.asynchronous++;
+            else
+                events->not_shown.others++;
+        }
     }
     TRY(report_calls_end(&events->calls, NULL, error));
-    TRY(add_thread_names(events, error));
+
+    /* Names of threads, where the trace has them. */
+    const struct timeline_tracks *tracks = &events->timeline.tracks;
+    struct doc *list = NULL;
+    for (uint32_t i = 0; events->calls.doc && i < tracks->thread_count; i++) {
+        const struct timeline_thread *thread = &tracks->threads[i];
+        const char *label = events->labels[thread->process];
+        if (!thread->name || !*thread->name)
+            continue;
+        uint32_t process = names_find(&events->calls.processes, label, strlen(label));
+        if (process == NAMES_NONE)
+            continue;
+        list = list ? list : doc_add_array(events->calls.doc, "threads");
+        struct doc *entry = doc_add_object(list, NULL);
+        doc_add_int(entry, "process", process);
+        doc_add_int(entry, "thread", thread->number);
+        doc_add_string(entry, "name", thread->name);
+    }
+    TRY(doc_failed(events->session->doc) ? error_memory(error) : GPUT_OK);
 
     for (uint32_t i = 0; i < events->counter_count; i++) {
         const char *name = names_text(&events->counter_names, i);
@@ -365,8 +337,26 @@ int report_events_add(
     int code = prepare(&events, error);
     if (code == GPUT_OK)
         code = add(&events.inputs, session->path, error);
-    if (code == GPUT_OK)
-        code = label_processes(&events, error);
+    if (code == GPUT_OK) {
+        /* Processes of one name are not one process: those of two GPUs of one trace are both
+         * "python". */
+        const struct timeline_tracks *tracks = &events.timeline.tracks;
+        const size_t size = (size_t)tracks->process_count + 1;
+        struct names names = {0}, labels = {0};
+        uint32_t *numbers = calloc(size, sizeof *numbers), *counts = calloc(size, sizeof *counts);
+        events.labels = calloc(size, sizeof *events.labels);
+        bool is_made =
+            numbers && counts && events.labels && count_names(tracks, &names, numbers, counts);
+        for (uint32_t i = 0; is_made && i < tracks->process_count; i++) {
+            events.labels[i] = make_label(&tracks->processes[i], counts[numbers[i]] == 1, &labels);
+            is_made = events.labels[i] != NULL;
+        }
+        names_finish(&names);
+        names_finish(&labels);
+        free(numbers);
+        free(counts);
+        code = is_made ? GPUT_OK : error_memory(error);
+    }
     if (code == GPUT_OK)
         code = pass_events(&events, error);
     if (code == GPUT_OK)
@@ -374,3 +364,62 @@ int report_events_add(
     finish(&events);
     return code;
 }
+
+static int load(struct report_session *session, struct gput_error *error)
+{
+    TRY(report_events_add(session, timeline_add_trace, error));
+    return report_kineto_add(session, error);
+}
+
+/* Whether one of the objects of a list is an event, as far as the text goes: other programs write
+ * lists of objects, too. One that is longer than the text is judged by its beginning. */
+static bool has_event(const char *at, const char *end)
+{
+    struct trace_event event;
+    while (at < end && (at = memchr(at, '{', (size_t)(end - at))) != NULL) {
+        const char *start = at;
+        enum json_status status = trace_event_scan(&at, end, &event);
+        if (status == JSON_OK && event.type != 0)
+            return true;
+        if (status == JSON_TORN && memmem(start, (size_t)(end - start), "\"ph\"", 4))
+            return true;
+        if (status != JSON_OK)
+            at = start + 1;
+    }
+    return false;
+}
+
+/* What a trace begins with: an array of events, or an object with a list of them in it. The rest is
+ * too long to be read twice: the list may be in it. */
+static bool looks_like_trace(const char *text, size_t length, bool is_all)
+{
+    const char *at = json_skip_space(text);
+    if (*at == '[')
+        return *json_skip_space(at + 1) == '{' && has_event(at, text + length);
+    return *at == '{' && (memmem(text, length, "\"traceEvents\"", 13) ||
+                             (!is_all && memmem(text, length, "\"schemaVersion\"", 15)));
+}
+
+/* Whether a file begins as a trace. */
+static int probe(const char *path, bool is_folder, struct gput_error *error)
+{
+    char text[65536 + JSON_PADDING];
+    const size_t capacity = sizeof text - JSON_PADDING;
+    size_t got = 1, length = 0;
+    struct byte_source *source;
+    if (is_folder)
+        return report_session_refuse(path, error);
+    TRY(byte_source_open(path, &source, error));
+    int code = GPUT_OK;
+    while (code == GPUT_OK && got > 0 && length < capacity) {
+        code = byte_source_read(source, text + length, capacity - length, &got, error);
+        length += code == GPUT_OK ? got : 0;
+    }
+    byte_source_close(source);
+    memset(text + length, 0, JSON_PADDING);
+    return code == GPUT_OK && looks_like_trace(text, length, length < capacity)
+               ? GPUT_OK
+               : report_session_refuse(path, error);
+}
+
+const struct report_loader report_trace_loader = {"trace", probe, load};

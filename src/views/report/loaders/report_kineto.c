@@ -3,7 +3,7 @@
 #include "analysis/training/pytorch/kineto_ranks.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "views/report/document/report_table.h"
+#include "views/report/document/report_payload.h"
 
 #include <gputracker/profile.h>
 
@@ -75,15 +75,6 @@ static void add_accounts(struct report_session *session, const struct gput_table
     }
 }
 
-static void add_table(
-    struct report_session *session, enum gput_kineto_view view, const struct gput_table *table)
-{
-    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
-        if (views[i].view == view && strcmp(views[i].table, gput_table_name(table)) == 0)
-            report_session_add_table(session, views[i].id, views[i].title, table);
-    }
-}
-
 /* What is wrong with the file was said when its events were read. */
 static void on_warning(void *user, const char *message)
 {
@@ -107,9 +98,14 @@ int report_kineto_add(struct report_session *session, struct gput_error *error)
             return code;
         if (code != GPUT_OK)
             return GPUT_OK; /* a trace of another program */
-        add_table(session, (enum gput_kineto_view)view, gput_tables_get(tables, 0));
-        if (strcmp(gput_table_name(gput_tables_get(tables, 0)), "breakdown") == 0)
-            add_accounts(session, gput_tables_get(tables, 0));
+        const struct gput_table *table = gput_tables_get(tables, 0);
+        for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+            if ((int)views[i].view == view && strcmp(views[i].table, gput_table_name(table)) == 0)
+                report_session_add_table(session, views[i].id, views[i].title, table);
+        }
+
+        if (strcmp(gput_table_name(table), "breakdown") == 0)
+            add_accounts(session, table);
         gput_tables_destroy(tables);
     }
     return GPUT_OK;

@@ -8,7 +8,6 @@
 #include "files/marks/sub_tracking_file.h"
 #include "views/report/document/report_calls.h"
 #include "views/report/loaders/report_analysis.h"
-#include "views/report/loaders/report_blocks.h"
 #include "views/report/loaders/report_loader.h"
 
 #include <gputracker/sub_tracking.h>
@@ -43,34 +42,6 @@ struct marks {
     int64_t *pids; /* by the number of the process; owned */
 };
 
-/* Says which calls are not of the session, by their times. */
-static void warn_of_outside(const struct marks *marks, const struct call_window_rest *rest)
-{
-    size_t count = rest->before + rest->after;
-    CLEANUP_STR struct str text = {0};
-    char seconds[HUMAN_SIZE];
-    if (count == 0)
-        return;
-    str_printf(&text,
-        "Sub-tracking file %.200s: %zu call%s before or after the session, by up to %s, and "
-        "skipped: %s of another run.",
-        marks->label, count, count > 1 ? "s are" : " is", human_seconds(rest->farthest, seconds),
-        count > 1 ? "they seem to be" : "it seems to be");
-    report_session_warn(marks->session, str_text(&text));
-}
-
-/* Of calls that start at one moment, the longer first. */
-static void order_equal_starts(struct call_table *table)
-{
-    for (size_t i = 0, end; i < table->n_calls; i = end) {
-        for (end = i + 1; end < table->n_calls; end++)
-            if (table->calls[end].start != table->calls[i].start)
-                break;
-        if (end - i > 1)
-            qsort(&table->calls[i], end - i, sizeof *table->calls, call_compare);
-    }
-}
-
 /* What of them is of the session. */
 static int select_calls(struct marks *marks, struct gput_error *error)
 {
@@ -82,8 +53,28 @@ static int select_calls(struct marks *marks, struct gput_error *error)
     if (call_table_warning(&marks->table, marks->label, warning))
         report_session_warn(session, warning);
     TRY(call_window_apply(&window, &marks->table, &rest, error));
-    warn_of_outside(marks, &rest);
-    order_equal_starts(&marks->table);
+
+    /* Say which calls are not of the session, by their times. */
+    size_t count = rest.before + rest.after;
+    CLEANUP_STR struct str text = {0};
+    char seconds[HUMAN_SIZE];
+    if (count != 0) {
+        str_printf(&text,
+            "Sub-tracking file %.200s: %zu call%s before or after the session, by up to %s, and "
+            "skipped: %s of another run.",
+            marks->label, count, count > 1 ? "s are" : " is", human_seconds(rest.farthest, seconds),
+            count > 1 ? "they seem to be" : "it seems to be");
+        report_session_warn(marks->session, str_text(&text));
+    }
+
+    /* Sort calls that start at one moment: the longer first. */
+    for (size_t i = 0, end; i < marks->table.n_calls; i = end) {
+        for (end = i + 1; end < marks->table.n_calls; end++)
+            if (marks->table.calls[end].start != marks->table.calls[i].start)
+                break;
+        if (end - i > 1)
+            qsort(&marks->table.calls[i], end - i, sizeof *marks->table.calls, call_compare);
+    }
     return GPUT_OK;
 }
 

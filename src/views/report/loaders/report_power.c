@@ -81,19 +81,6 @@ static void put_words(const char *name, size_t length, char *text, size_t size)
             *at = ' ';
 }
 
-/* "GPU 0" of "per_gpu_nvidia_power:0". */
-static void put_label(const struct gput_energy_metric *metric, const struct known_metric *known,
-    char *text, size_t size)
-{
-    size_t length = strcspn(metric->name, ":");
-    if (known)
-        snprintf(text, size, "%s", known->label);
-    else
-        put_words(metric->name, length, text, size);
-    if (metric->name[length])
-        snprintf(text + strlen(text), size - strlen(text), " %s", metric->name + length + 1);
-}
-
 static const char *unit_of(
     const struct gput_energy_metric *metric, const struct known_metric *known)
 {
@@ -119,46 +106,6 @@ static const char *group_of(const struct gput_energy_metric *metric,
 static void curve_finish(struct energy_curve *curve)
 {
     free(curve->points);
-}
-
-/* Adds the curve of a metric, if it has points. Between two segments nothing was recorded: a
- * missing point ends the line. */
-static int add_metric(struct report_session *session, const struct gput_energy_recording *recording,
-    const char *name, struct gput_error *error)
-{
-    CLEANUP(curve_finish) struct energy_curve curve = {0};
-    TRY(energy_recording_points(recording, name, NULL, &curve, error));
-    if (curve.count == 0)
-        return GPUT_OK;
-    CLEANUP(report_column_finish) struct report_column times;
-    CLEANUP(report_column_finish) struct report_column values;
-    report_column_init(&times, &session->payload->spool, REPORT_STEP_TIME);
-    report_column_init(&values, &session->payload->spool, step_of(&curve.metric));
-    for (size_t i = 0; i < curve.count; i++) {
-        const struct gput_energy_point *point = &curve.points[i];
-        double time = report_session_time(session, (double)point->time_us * 1e-6);
-        if (i > 0 && point->segment != point[-1].segment) {
-            TRY(report_column_add(&times, time, error));
-            TRY(report_column_add(&values, NAN, error));
-        }
-        TRY(report_column_add(&times, time, error));
-        TRY(report_column_add(&values, point->value, error));
-    }
-
-    char label[LABEL_SIZE], group[LABEL_SIZE];
-    const struct known_metric *known = find_known(curve.metric.name);
-    struct report_series series = {
-        .id = curve.metric.name,
-        .label = label,
-        .group = group_of(&curve.metric, known, group, sizeof group),
-        .scope = curve.metric.group,
-        .unit = unit_of(&curve.metric, known),
-        .limit = NAN,
-        .of_interval = energy_metric_is_of_interval(curve.metric.name),
-    };
-    put_label(&curve.metric, known, label, sizeof label);
-    TRY(report_session_add_time(session, &times, &series.time, error));
-    return report_session_add_series(session, &series, &values, error);
 }
 
 /* Adds a card of a figure, if it is known. */
@@ -195,7 +142,54 @@ static int load(struct report_session *session, struct gput_error *error)
     TRY(gput_energy_recording_load(session->path, &recording, error));
     size_t count = gput_energy_recording_metric_count(recording);
     for (size_t i = 0; i < count; i++) {
-        TRY(add_metric(session, recording, gput_energy_recording_metric_name(recording, i), error));
+        /* Add the curve of a metric, if it has points. Between two segments nothing was recorded: a
+         * missing point ends the line. */
+        CLEANUP(curve_finish) struct energy_curve curve = {0};
+        TRY(energy_recording_points(
+            recording, gput_energy_recording_metric_name(recording, i), NULL, &curve, error));
+        if (curve.count != 0) {
+            CLEANUP(report_column_finish) struct report_column times;
+            CLEANUP(report_column_finish) struct report_column values;
+            report_column_init(&times, &session->payload->spool, REPORT_STEP_TIME);
+            report_column_init(&values, &session->payload->spool, step_of(&curve.metric));
+            for (size_t k = 0; k < curve.count; k++) {
+                const struct gput_energy_point *point = &curve.points[k];
+                double time = report_session_time(session, (double)point->time_us * 1e-6);
+                if (k > 0 && point->segment != point[-1].segment) {
+                    TRY(report_column_add(&times, time, error));
+                    TRY(report_column_add(&values, NAN, error));
+                }
+                TRY(report_column_add(&times, time, error));
+                TRY(report_column_add(&values, point->value, error));
+            }
+
+            char label[LABEL_SIZE], group[LABEL_SIZE];
+            const struct known_metric *known = find_known(curve.metric.name);
+            struct report_series series = {
+                .id = curve.metric.name,
+                .label = label,
+                .group = group_of(&curve.metric, known, group, sizeof group),
+                .scope = curve.metric.group,
+                .unit = unit_of(&curve.metric, known),
+                .limit = NAN,
+                .of_interval = energy_metric_is_of_interval(curve.metric.name),
+            };
+
+            /* "GPU 0" of "per_gpu_nvidia_power:0". */
+            size_t size = sizeof label;
+            size_t length = strcspn(curve.metric.name, ":");
+            if (known)
+                snprintf(label, size, "%s", known->label);
+            else
+                put_words(curve.metric.name, length, label, size);
+            if (curve.metric.name[length])
+                snprintf(label + strlen(label), size - strlen(label), " %s",
+                    curve.metric.name + length + 1);
+
+            TRY(report_session_add_time(session, &times, &series.time, error));
+            TRY(report_session_add_series(session, &series, &values, error));
+        }
+
         report_session_progress(session, (double)(i + 1) / (double)count);
     }
     report_session_warn(session, gput_energy_recording_warning(recording));

@@ -71,15 +71,6 @@ static struct device *device_of(struct devices *devices, const struct system_rea
     return &devices->devices[number];
 }
 
-/* A profile may be of a job that was interrupted: no reading holds until the next one then. */
-static int end_reading(struct device *device, double time, struct gput_error *error)
-{
-    if (!(time - device->last > 2 * READING_SECONDS))
-        return GPUT_OK;
-    TRY(report_column_add(&device->time, device->last + READING_SECONDS, error));
-    return report_column_add(&device->values, NAN, error);
-}
-
 /* Adds a reading to the curve of its device. */
 static int add_reading(void *user, const struct system_reading *reading, struct gput_error *error)
 {
@@ -88,7 +79,12 @@ static int add_reading(void *user, const struct system_reading *reading, struct 
     if (!device)
         return error_memory(error);
     double time = report_session_time(devices->session, (double)reading->time_us * 1e-6);
-    TRY(end_reading(device, time, error));
+
+    /* A profile may be of a job that was interrupted: no reading holds until the next one then. */
+    if (time - device->last > 2 * READING_SECONDS) {
+        TRY(report_column_add(&device->time, device->last + READING_SECONDS, error));
+        TRY(report_column_add(&device->values, NAN, error));
+    }
     device->last = time;
     TRY(report_column_add(&device->time, time, error));
     return report_column_add(&device->values, reading->value, error);
@@ -97,31 +93,6 @@ static int add_reading(void *user, const struct system_reading *reading, struct 
 static bool is_percent(const struct device *device)
 {
     return strstr(device->dimension, "Utilization") || strstr(device->dimension, "Percent");
-}
-
-/* Adds the curve of a device, and whose it is. */
-static int put_device(
-    struct devices *devices, uint32_t number, struct doc *rows, struct gput_error *error)
-{
-    struct device *device = &devices->devices[number];
-    const char *key = names_text(&devices->keys, number);
-    char label[512]; /* the readings of I/O are of no device */
-    snprintf(label, sizeof label, "%.120s/%.120s%s%.120s", device->node, device->name,
-        device->name[0] ? "/" : "", device->dimension);
-    struct report_series series = {.id = key,
-        .label = label,
-        .group = is_percent(device) ? device->type : device->dimension,
-        .scope = device->name,
-        .unit = is_percent(device) ? "percent" : "",
-        .limit = is_percent(device) ? 100 : NAN};
-    struct doc *row = doc_add_object(rows, NULL);
-    doc_add_string(row, "series", key);
-    doc_add_string(row, "node", device->node);
-    doc_add_string(row, "device", device->name);
-    doc_add_string(row, "dimension", device->dimension);
-    doc_add_string(row, "resource", device->type);
-    TRY(report_session_add_time(devices->session, &device->time, &series.time, error));
-    return report_session_add_series(devices->session, &series, &device->values, error);
 }
 
 static void devices_finish(struct devices *devices)
@@ -153,8 +124,28 @@ static int add_devices(
             TRY(system_metrics_read(file->path, add_reading, &devices, &report, error));
     }
     struct doc *rows = devices.count ? doc_add_array(training, "utilization") : NULL;
-    for (uint32_t i = 0; i < devices.count; i++)
-        TRY(put_device(&devices, i, rows, error));
+    for (uint32_t i = 0; i < devices.count; i++) {
+        /* Add the curve of a device, and whose it is. */
+        struct device *device = &devices.devices[i];
+        const char *key = names_text(&devices.keys, i);
+        char label[512]; /* the readings of I/O are of no device */
+        snprintf(label, sizeof label, "%.120s/%.120s%s%.120s", device->node, device->name,
+            device->name[0] ? "/" : "", device->dimension);
+        struct report_series series = {.id = key,
+            .label = label,
+            .group = is_percent(device) ? device->type : device->dimension,
+            .scope = device->name,
+            .unit = is_percent(device) ? "percent" : "",
+            .limit = is_percent(device) ? 100 : NAN};
+        struct doc *row = doc_add_object(rows, NULL);
+        doc_add_string(row, "series", key);
+        doc_add_string(row, "node", device->node);
+        doc_add_string(row, "device", device->name);
+        doc_add_string(row, "dimension", device->dimension);
+        doc_add_string(row, "resource", device->type);
+        TRY(report_session_add_time(devices.session, &device->time, &series.time, error));
+        TRY(report_session_add_series(devices.session, &series, &device->values, error));
+    }
     return GPUT_OK;
 }
 
@@ -220,17 +211,17 @@ static double moment_of(struct report_session *session, const struct gput_table 
     return report_session_time(session, us * 1e-6);
 }
 
+enum { NUMBER, START, STOP, PHASE, COLUMNS };
+
 struct steps {
-    struct report_column number, start, stop, phase;
+    struct report_column columns[COLUMNS];
     struct names phases;
 };
 
 static void steps_finish(struct steps *steps)
 {
-    report_column_finish(&steps->number);
-    report_column_finish(&steps->start);
-    report_column_finish(&steps->stop);
-    report_column_finish(&steps->phase);
+    for (int i = 0; i < COLUMNS; i++)
+        report_column_finish(&steps->columns[i]);
     names_finish(&steps->phases);
 }
 
@@ -238,6 +229,11 @@ static void steps_finish(struct steps *steps)
 static int add_steps(struct report_session *session, struct doc *training, int64_t origin_us,
     struct gput_error *error)
 {
+    static const struct {
+        const char *key;
+        double step;
+    } columns[COLUMNS] = {{"number", REPORT_STEP_WHOLE}, {"start", REPORT_STEP_TIME},
+        {"stop", REPORT_STEP_TIME}, {"phase", REPORT_STEP_WHOLE}};
     struct report_payload *payload = session->payload;
     CLEANUP(gput_tables_destroy_pointer) struct gput_tables *tables = NULL;
     TRY(make_view(session, GPUT_PROFILE_PHASES, true, &tables, error));
@@ -245,10 +241,8 @@ static int add_steps(struct report_session *session, struct doc *training, int64
     if (!table)
         return GPUT_OK;
     CLEANUP(steps_finish) struct steps steps = {0};
-    report_column_init(&steps.number, &payload->spool, REPORT_STEP_WHOLE);
-    report_column_init(&steps.start, &payload->spool, REPORT_STEP_TIME);
-    report_column_init(&steps.stop, &payload->spool, REPORT_STEP_TIME);
-    report_column_init(&steps.phase, &payload->spool, REPORT_STEP_WHOLE);
+    for (int i = 0; i < COLUMNS; i++)
+        report_column_init(&steps.columns[i], &payload->spool, columns[i].step);
     size_t name = table_cells_find(table, "training_phase");
     size_t start = table_cells_find(table, "start_time_us");
     size_t end = table_cells_find(table, "end_time_us");
@@ -259,23 +253,20 @@ static int add_steps(struct report_session *session, struct doc *training, int64
         uint32_t phase = names_add(&steps.phases, text, strlen(text));
         if (phase == NAMES_NONE)
             return error_memory(error);
-        TRY(report_column_add(&steps.number, (double)steps.number.count, error));
-        TRY(report_column_add(
-            &steps.start, moment_of(session, table, row, start, origin_us), error));
-        TRY(report_column_add(&steps.stop, moment_of(session, table, row, end, origin_us), error));
-        TRY(report_column_add(&steps.phase, phase, error));
+        const double values[COLUMNS] = {(double)steps.columns[NUMBER].count,
+            moment_of(session, table, row, start, origin_us),
+            moment_of(session, table, row, end, origin_us), phase};
+        for (int i = 0; i < COLUMNS; i++)
+            TRY(report_column_add(&steps.columns[i], values[i], error));
     }
-    if (steps.number.count == 0)
+    if (steps.columns[NUMBER].count == 0)
         return GPUT_OK;
 
     struct doc *object = doc_add_object(training, "steps");
-    struct doc *phases = doc_add_array(object, "phases");
-    for (uint32_t i = 0; i < steps.phases.count; i++)
-        doc_add_string(phases, NULL, names_text(&steps.phases, i));
-    TRY(report_payload_add_column(payload, object, "number", &steps.number, error));
-    TRY(report_payload_add_column(payload, object, "start", &steps.start, error));
-    TRY(report_payload_add_column(payload, object, "stop", &steps.stop, error));
-    return report_payload_add_column(payload, object, "phase", &steps.phase, error);
+    report_payload_add_names(object, "phases", &steps.phases);
+    for (int i = 0; i < COLUMNS; i++)
+        TRY(report_payload_add_column(payload, object, columns[i].key, &steps.columns[i], error));
+    return GPUT_OK;
 }
 
 /* ---- The loader ---- */
@@ -289,10 +280,14 @@ static int find_first(void *user, const struct system_reading *reading, struct g
     return GPUT_OK;
 }
 
-/* Readings may be before all events; the names of their files have the minute alone. What is wrong
- * with these is said when they are read as a whole. */
-static int begin_at_first_reading(struct report_session *session, struct gput_error *error)
+/* Adds a training profile: its events, steps, devices and tables. */
+static int load(struct report_session *session, struct gput_error *error)
 {
+    int64_t origin_us;
+    TRY(gput_profile_start(session->path, &origin_us, error));
+
+    /* Reading may be before all events; the names of their files have the minute alone. What is
+     * wrong with these is said when they are read as a whole. */
     CLEANUP(trace_root_finish) struct trace_root root = {0};
     struct read_report report = {0};
     int64_t first_us = INT64_MAX;
@@ -305,15 +300,7 @@ static int begin_at_first_reading(struct report_session *session, struct gput_er
     }
     if (first_us < INT64_MAX)
         report_session_time(session, (double)first_us * 1e-6);
-    return GPUT_OK;
-}
 
-/* Adds a training profile: its events, steps, devices and tables. */
-static int load(struct report_session *session, struct gput_error *error)
-{
-    int64_t origin_us;
-    TRY(gput_profile_start(session->path, &origin_us, error));
-    TRY(begin_at_first_reading(session, error));
     TRY(report_events_add(session, timeline_add_root, error));
     struct doc *training = doc_add_object(session->doc, "training");
     TRY(add_devices(session, training, error));

@@ -28,11 +28,6 @@ struct loading {
     double back_seconds;                     /* by which they are, in all */
 };
 
-static bool is_ram(enum gput_quantity quantity)
-{
-    return quantity == GPUT_QUANTITY_RAM || quantity == GPUT_QUANTITY_GPU_RAM;
-}
-
 /* Adds a row of samples to all curves. */
 static int add_row(
     struct loading *loading, const struct tracking_row *row, struct gput_error *error)
@@ -85,22 +80,6 @@ static int read_rows(struct loading *loading, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* What is drawn then is not what was. */
-static void warn_of_backward_rows(const struct loading *loading)
-{
-    CLEANUP_STR struct str text = {0};
-    char seconds[HUMAN_SIZE];
-    if (loading->backward == 0)
-        return;
-    str_printf(&text,
-        "%s: %llu sample%s before the one before, by %s%s: the system's time was set back. The "
-        "session took longer than its times say, and its curves run over each other there.",
-        loading->session->path, (unsigned long long)loading->backward,
-        loading->backward > 1 ? "s lie" : " lies", human_seconds(loading->back_seconds, seconds),
-        loading->backward > 1 ? " in all" : "");
-    report_session_warn(loading->session, str_text(&text));
-}
-
 /* What the figure cannot exceed; NaN: not known. What it must not exceed is read later. */
 static double limit_of(const struct loading *loading, enum gput_measurement_id id)
 {
@@ -115,66 +94,63 @@ static double limit_of(const struct loading *loading, enum gput_measurement_id i
     return NAN;
 }
 
-/* A tracking file has zeros in the columns of GPUs where there is none. */
-static bool is_of_no_gpu(const struct loading *loading, int id)
-{
-    return id >= GPUT_MAIN_GPU_RAM && id <= GPUT_GPU_HARDWARE_UTILIZATION &&
-           tracking_reader_static_data(loading->reader)->system_gpu_count == 0 &&
-           !(loading->values[id].max > 0);
-}
-
-/* No time went to that cause. */
-static bool is_of_no_time(const struct loading *loading, int id)
-{
-    return id >= GPUT_TIME_COMPUTING && id <= GPUT_TIME_UNKNOWN && !(loading->values[id].max > 0);
-}
-
-/* For the cards of a session whose results are not known, and comparisons. What is of intervals has
- * the weight of these, as the means of results have. */
-static void note_figures(const struct loading *loading, int id)
-{
-    const struct report_column *values = &loading->values[id];
-    uint64_t count = values->count - values->missing_count;
-    loading->session->max[id] = values->max;
-    loading->session->mean[id] = count ? values->sum / (double)count : NAN;
-    if (measurement_curves[id].is_of_interval && loading->seconds[id] > 0)
-        loading->session->mean[id] = loading->weighted[id] / loading->seconds[id];
-}
-
-/* Adds the curve of a measurement. */
-static int add_series(struct loading *loading, int id, unsigned time, struct gput_error *error)
-{
-    const struct gput_measurement *measurement = gput_measurement((enum gput_measurement_id)id);
-    const struct measurement_curve *curve = &measurement_curves[id];
-    bool is_percent = measurement->quantity == GPUT_QUANTITY_PERCENT;
-    const struct report_series series = {
-        .id = measurement->name,
-        .label = curve->label,
-        .group = curve->group,
-        .scope = curve->scope,
-        .unit = is_ram(measurement->quantity) ? "bytes"
-                : is_percent                  ? "percent"
-                                              : "count",
-        .limit = limit_of(loading, measurement->id),
-        .time = time,
-        .of_interval = curve->is_of_interval,
-    };
-    report_session_warn_unfit(loading->session, measurement->name, loading->unfit[id]);
-    note_figures(loading, id);
-    return report_session_add_series(loading->session, &series, &loading->values[id], error);
-}
-
 /* Adds the curves that have any value. */
 static int add_curves(struct loading *loading, struct gput_error *error)
 {
+    const struct gput_static_data *data = tracking_reader_static_data(loading->reader);
     unsigned time;
     report_session_warn_unfit(loading->session, "timestamp", loading->untimed);
-    warn_of_backward_rows(loading);
+
+    /* What is drawn then is not what was. */
+    CLEANUP_STR struct str text = {0};
+    char seconds[HUMAN_SIZE];
+    if (loading->backward != 0) {
+        str_printf(&text,
+            "%s: %llu sample%s before the one before, by %s%s: the system's time was set back. The "
+            "session took longer than its times say, and its curves run over each other there.",
+            loading->session->path, (unsigned long long)loading->backward,
+            loading->backward > 1 ? "s lie" : " lies",
+            human_seconds(loading->back_seconds, seconds), loading->backward > 1 ? " in all" : "");
+        report_session_warn(loading->session, str_text(&text));
+    }
+
     TRY(report_session_add_time(loading->session, &loading->time, &time, error));
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
-        if (tracking_reader_has(loading->reader, (enum gput_measurement_id)i) &&
-            !is_of_no_gpu(loading, i) && !is_of_no_time(loading, i))
-            TRY(add_series(loading, i, time, error));
+        bool is_of_gpu = i >= GPUT_MAIN_GPU_RAM && i <= GPUT_GPU_HARDWARE_UTILIZATION;
+        bool is_of_time = i >= GPUT_TIME_COMPUTING && i <= GPUT_TIME_UNKNOWN;
+        bool is_zero = !(loading->values[i].max > 0);
+        /* A tracking file has zeros in the columns of GPUs where there is none. */
+        if (!tracking_reader_has(loading->reader, (enum gput_measurement_id)i) ||
+            (is_zero && (is_of_time || (is_of_gpu && data->system_gpu_count == 0))))
+            continue;
+        const struct gput_measurement *measurement = gput_measurement((enum gput_measurement_id)i);
+        const struct measurement_curve *curve = &measurement_curves[i];
+        bool is_ram = measurement->quantity == GPUT_QUANTITY_RAM ||
+                      measurement->quantity == GPUT_QUANTITY_GPU_RAM;
+        bool is_percent = measurement->quantity == GPUT_QUANTITY_PERCENT;
+        const struct report_series series = {
+            .id = measurement->name,
+            .label = curve->label,
+            .group = curve->group,
+            .scope = curve->scope,
+            .unit = is_ram       ? "bytes"
+                    : is_percent ? "percent"
+                                 : "count",
+            .limit = limit_of(loading, measurement->id),
+            .time = time,
+            .of_interval = curve->is_of_interval,
+        };
+        report_session_warn_unfit(loading->session, measurement->name, loading->unfit[i]);
+
+        /* For the cards of a session whose results are not known, and comparisons. What is of
+         * intervals has the weight of these, as the means of results have. */
+        const struct report_column *values = &loading->values[i];
+        uint64_t count = values->count - values->missing_count;
+        loading->session->max[i] = values->max;
+        loading->session->mean[i] = count ? values->sum / (double)count : NAN;
+        if (measurement_curves[i].is_of_interval && loading->seconds[i] > 0)
+            loading->session->mean[i] = loading->weighted[i] / loading->seconds[i];
+        TRY(report_session_add_series(loading->session, &series, &loading->values[i], error));
     }
     return GPUT_OK;
 }
@@ -216,17 +192,6 @@ static void add_limit(
         doc_add_double(curve, "limit", limit);
 }
 
-/* What the session was allowed, for its curves. */
-static void add_allowed(struct report_session *session)
-{
-    const struct gput_static_data *allowed =
-        session->results ? &session->results->static_data : &session->static_data;
-    if (!session->results ||
-        !results_ram_is_not_of_limit(session->results, session->results->max[GPUT_COMBINED_RAM]))
-        add_limit(session, GPUT_COMBINED_RAM, allowed->allowed_ram_bytes);
-    add_limit(session, GPUT_CPU_COMBINED_SUM, allowed->allowed_cores * 100);
-}
-
 /* ---- The loader ---- */
 
 static void loading_finish(struct loading *loading)
@@ -262,7 +227,14 @@ static int load(struct report_session *session, struct gput_error *error)
     TRY(add_curves(&loading, error));
     TRY(report_tracking_tables_load(session, loading.reader, error));
     TRY(read_identity(session, error));
-    add_allowed(session);
+
+    /* What the session was allowed, for its curves. */
+    const struct gput_static_data *allowed =
+        session->results ? &session->results->static_data : &session->static_data;
+    if (!session->results ||
+        !results_ram_is_not_of_limit(session->results, session->results->max[GPUT_COMBINED_RAM]))
+        add_limit(session, GPUT_COMBINED_RAM, allowed->allowed_ram_bytes);
+    add_limit(session, GPUT_CPU_COMBINED_SUM, allowed->allowed_cores * 100);
     return GPUT_OK;
 }
 

@@ -1,4 +1,4 @@
-#include "views/report/document/report_lanes.h"
+#include "views/report/document/report_calls.h"
 
 #include "testing.h"
 

@@ -1,4 +1,4 @@
-#include "views/report/document/report_rank.h"
+#include "views/report/document/report_session.h"
 
 #include "testing.h"
 
