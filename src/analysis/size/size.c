@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An upper bound of a peak that is farther from what was seen is not taken for it. */
+/* An upper bound above this multiple of the seen peak is not used in its place. */
 #define USEFUL_BOUND 1.5
 
-/* A run whose time was so near to its limit was ended for it. */
+/* A run that took this part of its time limit was ended by the limit. */
 #define NEAR_TIME_LIMIT 0.95
 
 void gput_size_options_init(struct gput_size_options *options, size_t size)
@@ -32,7 +32,7 @@ enum run_end {
     RUN_ENDED_WELL,
     RUN_LACKED_RAM,
     RUN_LACKED_TIME,
-    RUN_FAILED, /* or is not known to have ended */
+    RUN_FAILED, /* or its end is unknown */
 };
 
 static enum run_end end_of(const struct gput_table *table, size_t row)
@@ -68,7 +68,7 @@ static double ram_of(struct gput_size *size, const struct gput_table *table, siz
     double charged = table_cells_number_of(table, row, "group_ram_bytes");
     double of_ranks = table_cells_number_of(table, row, "node_ram_bytes");
     if (table_cells_number_of(table, row, "ranks") > 1)
-        return of_ranks; /* the largest rank says nothing of them together */
+        return of_ranks; /* the largest rank does not tell their sum */
     if (charged >= seen && !(at_most <= charged))
         at_most = charged;
     if (isnan(seen) || at_most <= USEFUL_BOUND * seen)
@@ -104,17 +104,17 @@ static int add_run(struct gput_size *size, const struct gput_table *table, size_
     double start = table_cells_number_of(table, row, "start_seconds");
     double allowed = fmin(table_cells_number_of(table, row, "allowed_ram_bytes"),
         table_cells_number_of(
-            table, row, "machine_ram_bytes")); /* of --limit nothing but what it had */
+            table, row, "machine_ram_bytes")); /* of --limit only what the machine had */
     bool is_cut = end != RUN_ENDED_WELL, lacks_memory = false;
     if (end == RUN_LACKED_RAM && !(table_cells_number_of(table, row, "limit_enforced") > 0))
         ram = fmax(ram, allowed);
-    if (!isnan(cores)) /* clocks of a short sample may say more than there are */
+    if (!isnan(cores)) /* CPU clocks of a short sample may exceed the cores */
         cores = fmin(cores, table_cells_number_of(table, row, "machine_cores"));
     const struct size_value values[] = {
         [SIZE_RAM] = {ram, is_cut, input, ranks},
         [SIZE_WALL] = {wall, is_cut, input, ranks},
         [SIZE_CORES] = {cores, false, NAN, NAN},
-        /* Of a job it is known of each rank alone, and GPUs are asked for by machine. */
+        /* For a job it is known for each rank only, and GPUs are requested per machine. */
         [SIZE_GPUS] = {ranks > 1 ? NAN : table_cells_number_of(table, row, "gpus_used"), false, NAN,
             NAN},
         [SIZE_GPU_RAM] = {table_cells_number_of(table, row, "gpu_ram_bytes"), is_cut, input, ranks},
@@ -135,7 +135,8 @@ int gput_size_add(
     for (size_t row = 0; row < gput_table_row_count(sessions); row++) {
         const char *name = table_cells_text_of(sessions, row, "name");
         enum run_end end = end_of(sessions, row);
-        /* What a machine needs is for all ranks on it, as the row of a whole job says. */
+        /* Ranks of a job are left out: the row of the whole job has what a machine needs for all
+         * its ranks. */
         if (table_cells_number_of(sessions, row, "world_size") > 1 &&
             isnan(table_cells_number_of(sessions, row, "ranks"))) {
             size->n_ranks++;
@@ -186,7 +187,7 @@ static void describe_runs(struct gput_size *size)
             size->n_ranks == 1 ? "is" : "are");
 }
 
-/* Says what a bound rests on. */
+/* Describes the evidence of a bound. */
 static void describe_bound(struct gput_size *size, const char *noun, const struct size_bound *bound,
     const char *(*write)(double, char *))
 {
@@ -259,7 +260,7 @@ static void describe(struct gput_size *size)
 
 /* ---- All of it ---- */
 
-/* The latest values, of more than say more. */
+/* Maximum number of values; the latest ones are used. */
 #define MAX_VALUES 500
 
 int gput_size_compute(struct gput_size *size, struct gput_error *error)
@@ -291,7 +292,7 @@ int gput_size_compute(struct gput_size *size, struct gput_error *error)
         return error_set(error, GPUT_ERROR_NOT_FOUND,
             "There is no run to go by: none of %zu says how much RAM, time or cores it took.",
             size->n_runs);
-    /* How many cores and GPUs it uses does not scatter: what was used most is asked for. */
+    /* Numbers of cores and GPUs hardly vary between runs: the highest one is requested. */
     size->bounds[SIZE_CORES].value = size->bounds[SIZE_CORES].seen;
     size->bounds[SIZE_GPUS].value = size->bounds[SIZE_GPUS].seen;
     str_finish(&size->evidence);

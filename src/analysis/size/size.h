@@ -1,5 +1,5 @@
 /*
- * A request for a command: what its runs took, and the bounds made of that.
+ * A request for a command: what its runs used, and the bounds computed from that.
  */
 #pragma once
 
@@ -8,13 +8,13 @@
 
 #include <gputracker/size.h>
 
-/* What is asked for. */
+/* The resources that are requested. */
 enum size_quantity {
     SIZE_RAM,     /* bytes, of all processes together */
     SIZE_WALL,    /* seconds */
-    SIZE_CORES,   /* in use at once */
-    SIZE_GPUS,    /* on which it held memory */
-    SIZE_GPU_RAM, /* bytes, over all GPUs; no scheduler is asked for it */
+    SIZE_CORES,   /* cores in use at once */
+    SIZE_GPUS,    /* GPUs on which it held memory */
+    SIZE_GPU_RAM, /* bytes, over all GPUs; shown, but not part of a request */
     SIZE_QUANTITY_COUNT
 };
 
@@ -28,20 +28,20 @@ struct gput_size {
     double share;
     struct size_evidence runs;
     struct size_bound bounds[SIZE_QUANTITY_COUNT];
-    size_t n_runs;            /* that count */
-    size_t n_failed;          /* that are left out */
-    size_t n_ranks;           /* that are parts of jobs, and left out, too */
-    bool has_several;         /* commands */
-    size_t n_loose;           /* whose peak of RAM may have been far higher than what was seen */
-    double loose_bytes;       /* how high it may have been; NaN: nothing says */
-    size_t n_unbounded;       /* of them, those whose peak nothing limits */
-    double first_seconds;     /* when the first one began, since the epoch; NaN: not known */
-    double last_seconds;      /* and the last one */
-    double input_bytes;       /* that was asked for; NaN: none */
-    double ranks;             /* likewise */
-    bool has_inputs;          /* runs have sizes of inputs: they, not ranks, say what grows */
-    double machine_ram_bytes; /* of the last run's machine; NaN: not known */
+    size_t n_runs;        /* runs that count */
+    size_t n_failed;      /* failed runs, which are left out */
+    size_t n_ranks;       /* runs that are ranks of jobs, also left out */
+    bool has_several;     /* the runs are of several commands */
+    size_t n_loose;       /* runs whose peak RAM may have been far higher than what was seen */
+    double loose_bytes;   /* how high it may have been; NaN: no bound */
+    size_t n_unbounded;   /* of n_loose, those without a bound */
+    double first_seconds; /* start of the first run, since the epoch; NaN: not known */
+    double last_seconds;  /* start of the last run */
+    double input_bytes;   /* size of the input to request for; NaN: none */
+    double ranks;         /* number of ranks to request for; NaN: none */
+    bool has_inputs; /* runs have sizes of inputs, which then explain growth instead of ranks */
+    double machine_ram_bytes; /* RAM of the last run's machine; NaN: not known */
     double now_seconds;
-    char name[256]; /* of the first run */
+    char name[256]; /* name of the command of the first run */
     struct str evidence;
 };

@@ -6,28 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where one or two runs say nothing about their spread: that of the logarithm, as if it had been
- * known from so many runs. It is that of programs which do the same each time. */
+/* The spread of the logarithm that is assumed for one or two runs, and its degrees of freedom.
+ * It is typical of programs that do the same in each run. */
 #define ASSUMED_SPREAD 0.1
 #define ASSUMED_FREEDOM 2
 
-/* Fewer runs than that say so little about their spread that the bound is limited: to so many times
- * the highest of them. */
+/* With fewer than FEW_RUNS runs the spread is so uncertain that the bound is limited to
+ * MAX_OF_FEW times the highest value. */
 #define FEW_RUNS 5
 #define MAX_OF_FEW 3
 
-/* So much more than what it was killed at is wanted at least, as VPA has it. */
+/* A killed run wanted at least this many times what it had, as in VPA. */
 #define MIN_AFTER_KILL 1.2
 
-/* Values grow with a covariate where it explains so much of their variance, and runs have at least
- * so many different ones, the largest so many times the smallest. */
+/* Values grow with a covariate if it explains this part of their variance, and runs have at
+ * least this many different covariates, the largest this many times the smallest. */
 #define MIN_EXPLAINED 0.5
 #define MIN_COVARIATES 4
 #define MIN_COVARIATE_RATIO 1.5
 
 /* ---- Distributions ---- */
 
-/* The quantile of the normal distribution (Acklam; with one step of Halley's method). */
+/* Returns the quantile of the normal distribution (Acklam, with one step of Halley's method). */
 static double normal_quantile(double p)
 {
     static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,
@@ -87,7 +87,8 @@ double size_student_quantile(double probability, double freedom)
     return sqrt(freedom * y);
 }
 
-/* The mean of what is above `z` of a standard normal distribution (the inverse of Mills' ratio). */
+/* Returns the mean of the part of a standard normal distribution above `z` (the inverse of
+ * Mills' ratio). */
 static double mean_above(double z)
 {
     if (z > 30)
@@ -97,7 +98,7 @@ static double mean_above(double z)
 
 /* ---- Bounds of values that are alike ---- */
 
-/* How many values a bound without assumptions takes. */
+/* Returns how many values a bound without assumptions needs. */
 static size_t n_needed(double share)
 {
     return (size_t)ceil(share / (1 - share) - 1e-9);
@@ -108,7 +109,7 @@ static int by_value(const void *left, const void *right)
     const struct size_value *a = left, *b = right;
     if (a->value != b->value)
         return a->value < b->value ? -1 : 1;
-    return (int)a->is_censored - (int)b->is_censored; /* it was more than the equal one */
+    return (int)a->is_censored - (int)b->is_censored; /* a censored value is above an equal one */
 }
 
 /*
@@ -121,7 +122,7 @@ static double bound_by_order(const struct size_value *sorted, size_t count, doub
     double each = 1.0 / (double)(count + 1), sum = 0, before = NAN, sum_before = 0;
     for (size_t i = 0; i < count; i++) {
         if (sorted[i].is_censored) {
-            each += each / (double)(count - i); /* those above, and the interval above all */
+            each += each / (double)(count - i); /* the values above, and the interval above all */
             continue;
         }
         sum += each;
@@ -137,8 +138,8 @@ static double bound_by_order(const struct size_value *sorted, size_t count, doub
     return NAN;
 }
 
-/* The mean and standard deviation of the logarithms, by maximum likelihood where some are censored
- * (expectation and maximization), and unbiased. */
+/* Computes the unbiased mean and standard deviation of the logarithms, by maximum likelihood
+ * (expectation-maximization) where some values are censored. */
 static void fit_logarithms(
     const struct size_value *values, size_t count, double *mean, double *deviation)
 {
@@ -174,8 +175,8 @@ static void fit_logarithms(
     *deviation = count > 1 ? s * sqrt((double)count / (double)(count - 1)) : 0;
 }
 
-/* The bound where a log-normal spread is assumed. Censored values say less: the freedom is that of
- * the others. */
+/* Returns the bound that assumes a log-normal spread. Censored values tell less, so only the
+ * others count for the degrees of freedom. */
 static double bound_by_lognormal(const struct size_value *values, size_t count, double share)
 {
     double mean, deviation, n_known = 0;
@@ -263,8 +264,8 @@ static struct line fit_line(const struct size_value *values, size_t count, size_
     return line;
 }
 
-/* Whether the values grow with the covariate: there are enough different ones, and a line explains
- * at least half of the variance of the logarithms. */
+/* True where the values grow with the covariate: it takes enough different values, and a line
+ * explains at least half of the variance of the logarithms. */
 static bool is_growing(const struct size_value *values, size_t count, struct line *line)
 {
     double lowest = INFINITY, highest = 0, mean = 0, all = 0, rest = 0;

@@ -15,12 +15,12 @@
 
 struct size_value {
     double value;     /* above 0 */
-    bool is_censored; /* it would have been more than that */
-    double covariate; /* what it may grow with; NaN: not known */
-    double ranks;     /* of the job: the covariate where no run has another; NaN: not known */
+    bool is_censored; /* it was killed: the true value is higher */
+    double covariate; /* the quantity that it may grow with; NaN: not known */
+    double ranks; /* ranks of the job: the covariate where no run has another one; NaN: not known */
 };
 
-/* What a bound rests on, from the weakest to the strongest. */
+/* The evidence of a bound, from the weakest to the strongest. */
 enum size_basis {
     SIZE_BASIS_NONE,      /* there is no value: no bound */
     SIZE_BASIS_GUESS,     /* one or two runs, or only censored ones: their spread is assumed */
@@ -36,11 +36,11 @@ struct size_bound {
     bool is_seen_censored;
     size_t n_values;
     size_t n_censored;
-    size_t n_needed; /* values that a bound without assumptions takes */
-    bool grows;      /* with the covariate; `value` is then for the one that was asked for */
-    double intercept, slope; /* of the middle of the values, where it grows */
-    double covariate;        /* for which `value` is */
-    bool is_beyond;          /* that is more than any that was seen */
+    size_t n_needed; /* number of values that a bound without assumptions needs */
+    bool grows; /* values grow with the covariate; `value` is then for the requested covariate */
+    double intercept, slope; /* of the line through the middle of the values, where they grow */
+    double covariate;        /* the covariate of `value` */
+    bool is_beyond;          /* the covariate is larger than any that was seen */
 };
 
 /*
@@ -50,5 +50,5 @@ struct size_bound {
 int size_bound_compute(const struct size_value *values, size_t count, double share,
     double covariate, struct size_bound *bound, struct gput_error *error);
 
-/* The quantile of Student's distribution: of a probability between 0.5 and 1. */
+/* Returns the quantile of Student's distribution for a probability between 0.5 and 1. */
 double size_student_quantile(double probability, double freedom);

@@ -76,7 +76,7 @@ struct block_log_header {
     _Atomic uint64_t calls_lost;
     _Atomic int64_t lost_since_ns;
     _Atomic int64_t lost_until_ns;
-    _Atomic uint64_t reserved_bytes; /* that the file has at least, unless it was truncated */
+    _Atomic uint64_t reserved_bytes; /* minimum size of the file, unless it was truncated */
 };
 
 enum block_log_kind {
@@ -95,14 +95,14 @@ struct block_log_chunk {
 };
 
 struct block_log_name {
-    _Atomic uint32_t length; /* of the bytes that follow, plus one */
+    _Atomic uint32_t length; /* length of the name that follows, plus one */
     char bytes[];
 };
 
 /* Longest name, in bytes. */
 #define BLOCK_LOG_NAME_MAX 65000
 
-/* How many bytes of figures follow each mark of a chunk. */
+/* Returns how many bytes of figures follow each mark of a chunk. */
 static inline uint32_t block_log_figures_bytes(uint32_t kind)
 {
     switch (kind) {
@@ -117,14 +117,14 @@ static inline uint32_t block_log_figures_bytes(uint32_t kind)
     }
 }
 
-/* The first word of a mark: its tag, and above it the nanoseconds since the mark before. Never 0.
- */
+/* Returns the first word of a mark: its tag, and above it the nanoseconds since the previous
+ * mark. Never 0. */
 static inline uint64_t block_log_word(uint32_t tag, uint32_t elapsed_ns)
 {
     return (uint64_t)elapsed_ns << 32 | tag;
 }
 
-/* A mark's tag: at least 2, less than any below that is not 1. */
+/* Returns a mark's tag: at least 2, and below the tags of state words. */
 static inline uint32_t block_log_tag(uint32_t name, unsigned position)
 {
     return (name + 1) * 2 + position;
@@ -142,7 +142,7 @@ static inline uint32_t block_log_tag(uint32_t name, unsigned position)
 struct block_log_cursor {
     char *next;
     char *end;
-    int64_t last_ns; /* time of the mark before, BLOCK_LOG_NO_TIME when there is none */
+    int64_t last_ns; /* time of the previous mark, BLOCK_LOG_NO_TIME when there is none */
     int64_t process_id, thread_id; /* of the marks that follow in the chunk */
 };
 
@@ -151,25 +151,25 @@ struct block_log_cursor {
 /* The word of a mark, preceded by up to four records of state: time, thread, process, start. */
 #define BLOCK_LOG_MARK_BYTES (8 + 4 * 16)
 
-/* The most partly used chunks that are kept for later threads; the rest of further ones is wasted.
- */
+/* Maximum number of partly used chunks kept for later threads; the rest of further ones is
+ * wasted. */
 #define BLOCK_LOG_FREE_CHUNKS 64
 
 /* A log that this process writes. Its members are used by the inline functions below. */
 struct block_log {
     int fd;
     struct block_log_header *header; /* mapped */
-    enum block_log_kind kind;        /* of the marks */
-    uint32_t mark_bytes;             /* of one mark and the state that may have to precede it */
-    uint32_t figures_bytes;          /* of them: the figures that follow it */
+    enum block_log_kind kind;        /* kind of the chunks that are written */
+    uint32_t mark_bytes;             /* bytes of one mark with the state that may precede it */
+    uint32_t figures_bytes;          /* the part of mark_bytes for figures */
     uint32_t max_chunks;
     atomic_bool cut;                 /* another program was seen to have truncated the file */
     _Atomic uint64_t reserved_bytes; /* as in the header, which may be truncated */
     _Atomic int failed;              /* error code of the last chunk allocation; 0: success */
     _Atomic int64_t retry_ns;        /* when allocation is retried after a full disk */
-    pthread_mutex_t lock;            /* of the members below; not taken while a chunk has space */
+    pthread_mutex_t lock; /* protects the members below; not taken while a chunk has space */
     uint32_t n_free;
-    /* Partly used, of threads that ended. */
+    /* Partly used chunks of threads that ended. */
     struct block_log_cursor free_chunks[BLOCK_LOG_FREE_CHUNKS];
     struct block_log_cursor names;
 };
@@ -219,9 +219,9 @@ void block_log_add_lost(struct block_log *log, const struct sub_tracking_lost *l
 /* Frees the memory of a cursor whose log is closed or abandoned. */
 void block_log_free_cursor(struct block_log_cursor *cursor);
 
-/* Whether the log takes no more marks because another program truncated the file. A store to a page
- * that is gone is seen at once: to be asked after a mark, too. In the page in which the file now
- * ends, stores are lost without being seen. */
+/* True where the log takes no more marks because another program truncated the file. A store to
+ * a missing page is noticed at once, so this is asked after a mark, too. Stores to the page in
+ * which the file now ends are lost unnoticed. */
 static inline bool block_log_is_cut(const struct block_log *log)
 {
     /* the flag is set by a signal handler of this thread: the store of the mark comes first */
@@ -229,7 +229,7 @@ static inline bool block_log_is_cut(const struct block_log *log)
     return __builtin_expect(atomic_load_explicit(&log->cut, memory_order_relaxed), 0);
 }
 
-/* The error of a mark in such a log. */
+/* Sets the error of a mark in such a log. */
 int block_log_cut_error(struct gput_error *error);
 
 static inline bool block_log_has_space(
@@ -238,7 +238,7 @@ static inline bool block_log_has_space(
     return (size_t)(cursor->end - cursor->next) >= log->mark_bytes;
 }
 
-/* The same for a log without figures. */
+/* True where a log without figures has space for a mark. */
 static inline bool block_log_has_plain_space(const struct block_log_cursor *cursor)
 {
     return (size_t)(cursor->end - cursor->next) >= BLOCK_LOG_MARK_BYTES;
@@ -279,7 +279,7 @@ static inline void block_log_put_start_time(
     block_log_put_state(cursor, BLOCK_LOG_TAG_STARTED, started_ns);
 }
 
-/* The nanoseconds since the mark before, or 0 after having written the time. */
+/* Returns the nanoseconds since the previous mark, or 0 after writing a record of the time. */
 static inline uint32_t block_log_elapse(struct block_log_cursor *cursor, int64_t time_ns)
 {
     uint64_t elapsed_ns = (uint64_t)time_ns - (uint64_t)cursor->last_ns;

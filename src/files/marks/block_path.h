@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Whether the pattern gives each process its own path. */
+/* True where the pattern gives each process its own path. */
 bool block_path_has_process_id(const char *pattern);
 
 /*

@@ -20,10 +20,10 @@
  */
 bool mapped_guard_add(void *start, size_t length, atomic_bool *cut);
 
-/* Whether a mapping that begins there is guarded. */
+/* True where a mapping that begins at `start` is guarded. */
 bool mapped_guard_has(const void *start);
 
-/* Whether a page of the guarded mapping that begins there was replaced. */
+/* True where a page of the guarded mapping at `start` was replaced. */
 bool mapped_guard_was_cut(const void *start);
 
 /* To be called before unmapping. Mappings that are not guarded are ignored. */

@@ -1,6 +1,6 @@
 /*
- * The starts of one block in one thread whose stops have not come yet: finds the latest one, or one
- * by its time, in constant time. Memory grows with the most starts that were open at once.
+ * The starts of one block in one thread that have no stop yet. Finds the latest one, or one by its
+ * time, in constant time. Memory grows with the maximum number of open starts.
  */
 #pragma once
 
@@ -10,9 +10,9 @@
 
 struct open_start {
     int64_t time;
-    uint32_t before;       /* the place of the start before it + 1; of a free place: the next one */
-    uint32_t after;        /* the same of the one after it; 0: none */
-    uint32_t next_in_slot; /* the next one of the same slot */
+    uint32_t before; /* place of the previous start + 1; in a free place: the next free place */
+    uint32_t after;  /* place of the next start + 1; 0: none */
+    uint32_t next_in_slot; /* the next place in the same slot */
 };
 
 /* An empty set is all zeroes. */

@@ -20,17 +20,17 @@ struct log_reader {
     int fd;
     uint64_t bytes;
     struct block_log_header header;
-    uint32_t n_chunks;  /* in the file, the last one perhaps truncated */
+    uint32_t n_chunks;  /* number of chunks; the last one may be truncated */
     uint32_t chunk;     /* the next one to read */
     char *buffer;       /* one chunk */
-    const char *at;     /* in the buffer: the next record */
-    const char *end;    /* of the chunk's bytes */
-    uint32_t kind;      /* of the chunk */
-    int64_t process_id; /* of the marks that follow */
+    const char *at;     /* the next record, in the buffer */
+    const char *end;    /* end of the chunk's bytes */
+    uint32_t kind;      /* kind of the chunk */
+    int64_t process_id; /* process of the next marks */
     int64_t thread_id;
-    int64_t time_ns;    /* of the previous mark */
-    int64_t started_ns; /* of the call that the next mark stops, or SUB_TRACKING_UNKNOWN */
-    uint32_t *names;    /* numbers in the file to numbers in base.names */
+    int64_t time_ns;    /* time of the previous mark */
+    int64_t started_ns; /* start of the call that the next mark stops, or SUB_TRACKING_UNKNOWN */
+    uint32_t *names;    /* maps numbers in the file to numbers in base.names */
     uint32_t n_names;
     uint64_t unnamed; /* records skipped because their name is missing */
     bool cut;         /* the file lacks a part of the allocated chunks */
@@ -95,7 +95,7 @@ static int load_chunk(struct log_reader *reader, uint32_t chunk, struct gput_err
     return GPUT_OK;
 }
 
-/* Reads the names of all chunks, of each up to one that is missing. */
+/* Reads the names of all chunks, each up to a missing one. */
 static int read_names(struct log_reader *reader, struct gput_error *error)
 {
     const size_t prefix = sizeof(struct block_log_name);

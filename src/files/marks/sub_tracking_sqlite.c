@@ -11,10 +11,10 @@ struct sqlite_reader {
     struct sub_tracking_reader base;
     sqlite3 *database;
     sqlite3_stmt *select;
-    int fields[SUB_TRACKING_COLUMN_COUNT]; /* where a column is in the statement, or -1 */
-    int rowid_field;                       /* the same of the row's number */
-    int64_t rowid;                         /* of the last row; none is below 1 as a rule */
-    unsigned skips;                        /* of damage, so far */
+    int fields[SUB_TRACKING_COLUMN_COUNT]; /* index of each column in the statement, or -1 */
+    int rowid_field;                       /* index of the row's number, or -1 */
+    int64_t rowid;                         /* number of the last row; usually 1 or more */
+    unsigned skips;                        /* damaged places skipped so far */
     bool at_end;
     uint64_t rows;
     uint64_t rows_total; /* estimated */
@@ -22,7 +22,7 @@ struct sqlite_reader {
 
 /* ---- The reader ---- */
 
-/* Returns the number that a statement gives; `otherwise` where it fails. */
+/* Returns the number that a statement selects; `otherwise` where it fails. */
 static int64_t select_number(sqlite3 *database, const char *sql, int64_t otherwise)
 {
     sqlite3_stmt *statement = NULL;
@@ -34,7 +34,7 @@ static int64_t select_number(sqlite3 *database, const char *sql, int64_t otherwi
     return number;
 }
 
-/* Opens the file. One of which pages are missing, because it was truncated, has the others. */
+/* Opens the file. The remaining pages of a truncated file are read. */
 static int open_database(struct sqlite_reader *reader, struct gput_error *error)
 {
     const char *path = reader->base.path;
@@ -192,7 +192,7 @@ static int read_row(
 
 /* ---- Damage ---- */
 
-/* Whether damage is to be skipped. A file that is whole and has something else in it is refused. */
+/* True where damage is to be skipped. A whole file with other content is refused instead. */
 static bool may_skip(struct sqlite_reader *reader, int code)
 {
     struct salvage *salvage = &reader->base.salvage;
@@ -215,7 +215,7 @@ static bool can_read_after(struct sqlite_reader *reader, int64_t rowid)
 }
 
 #define MAX_SKIPPED_ROWS (INT64_C(1) << 40)
-/* So that no file, however wrong, is read for ever. */
+/* Maximum number of skips, so that reading a damaged file ends. */
 #define MAX_SKIPS 1000
 
 /* Goes to the next row that can be read, or to the end; false: there is none. */

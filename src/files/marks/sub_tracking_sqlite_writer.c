@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How long a single mark waits while another program has locked the database. */
+/* Maximum time that a mark waits while another program has locked the database. */
 #define BUSY_TIMEOUT_MS 10000
 
 /* Space for copying the write-ahead log on a full disk, then for saying that calls were lost, as
@@ -26,11 +26,11 @@
 #define RESERVE_FOR_LOSSES_BYTES (32 * 1024)
 #define RESERVE_KEPT_BYTES (16 * 1024)
 
-/* What marks leave of a limit of file sizes, for the same. */
+/* Bytes that marks leave below a limit of file sizes, for the same purpose. */
 #define KEPT_OF_LIMIT_BYTES (16 * 1024)
 #define NO_LIMIT UINT64_MAX
 
-/* Where copying the log made no space, that is tried again after this time. */
+/* If copying the log made no space, it is tried again after this time. */
 #define RETRY_NS (NS_PER_SECOND / 20)
 
 /* Each mark of a live file is a transaction in the write-ahead log: committed marks survive when
@@ -39,15 +39,15 @@ struct sqlite_writer {
     struct sub_tracking_writer base;
     sqlite3 *database; /* NULL: closed before a fork; the next mark opens it */
     sqlite3_stmt *insert;
-    unsigned columns; /* that `insert` fills */
+    unsigned columns; /* columns that `insert` fills */
 
-    /* Of a live file: */
+    /* Members for a live file: */
     struct sub_tracking_lost lost;
     uint64_t lost_written; /* calls that the file says are lost */
-    int64_t lost_rows[2];  /* ids of the rows that say so; 0: there are none */
+    int64_t lost_rows[2];  /* ids of the rows with these counts; 0: there are none */
     struct space_reserve reserve;
-    int64_t retry_ns;     /* no space can be made before */
-    uint64_t limit_bytes; /* that the database was given for marks; NO_LIMIT */
+    int64_t retry_ns;     /* time before which no space can be made */
+    uint64_t limit_bytes; /* maximum size of the database for marks; or NO_LIMIT */
 };
 
 /* ---- SQL ---- */
@@ -125,7 +125,7 @@ static int begin_database(struct sqlite_writer *writer, struct gput_error *error
         "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN", base->path, error);
 }
 
-/* Begins the file anew: SQLite opens it by its path. */
+/* Starts a new file: SQLite opens it by its path. */
 static int sqlite_begin(struct sub_tracking_writer *base, int fd, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)base;
@@ -166,7 +166,7 @@ static int open_database(struct sqlite_writer *writer, struct gput_error *error)
     return code;
 }
 
-/* Opens it again where another program truncated the index of the log. */
+/* Reopens the database where another program truncated the index of its log. */
 static int check_index(struct sqlite_writer *writer, struct gput_error *error)
 {
     if (!sqlite_file_has_lost_index(writer->database))
@@ -254,8 +254,8 @@ static void set_limit(struct sqlite_writer *writer, uint64_t bytes)
     writer->limit_bytes = bytes;
 }
 
-/* Has the file say how many calls were lost, in two rows. With the lock held, SIGXFSZ blocked, and
- * the database open. */
+/* Writes to the file how many calls were lost, in two rows. The lock is held, SIGXFSZ is
+ * blocked, and the database is open. */
 static void write_lost(struct sqlite_writer *writer, size_t kept_reserve)
 {
     bool is_there = writer->lost_rows[1] != 0;
@@ -340,7 +340,7 @@ static int write_mark(struct sqlite_writer *writer, const struct block_name *nam
     }
     if (writer->lost_written != writer->lost.calls)
         write_lost(writer, RESERVE_KEPT_BYTES);
-    /* It was used, or there was too little space for it so far. */
+    /* The reserve was used, or there was too little space for it before. */
     space_reserve_fill(&writer->reserve, RESERVE_BYTES);
     return GPUT_OK;
 }

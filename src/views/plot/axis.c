@@ -83,7 +83,8 @@ static double round_step(double least)
                                              : 10);
 }
 
-/* Ticks at the multiples of the step, which is in units of labels, between the ends. */
+/* Places ticks at the multiples of the step between the ends. The step is in units of the
+ * labels. */
 static void place_ticks(struct axis *axis, double step)
 {
     double first = ceil(axis->low / axis->scale / step - 1e-9);
@@ -101,7 +102,7 @@ static void place_ticks(struct axis *axis, double step)
     axis->decimals = decimals;
 }
 
-/* Smaller ones cannot be divided. */
+/* Smaller ranges cannot be divided into steps. */
 #define MIN_RANGE 1e-250
 
 void axis_make(struct axis *axis, double low, double high, const char *unit, size_t max_ticks)
@@ -125,8 +126,8 @@ void axis_make(struct axis *axis, double low, double high, const char *unit, siz
 static const struct time_unit {
     const char *name;
     double seconds;
-    double from;      /* the shortest span that it is for, in seconds */
-    double steps[10]; /* besides 1, 2 and 5 times powers of ten; 0 ends them: those follow */
+    double from;      /* the shortest span that uses this unit, in seconds */
+    double steps[10]; /* steps before those of 1, 2 and 5 times powers of ten; ended by 0 */
 } time_units[] = {
     {"d", 86400, 4 * 86400, {0.25, 0.5}},
     {"h", 3600, 3 * 3600, {0.25, 0.5, 1, 2, 3, 6, 12, 24}},

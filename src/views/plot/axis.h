@@ -9,29 +9,32 @@
 #define AXIS_MAX_TICKS 24
 
 struct axis {
-    double low, high;             /* of the axis, in base units */
+    double low, high;             /* ends of the axis, in base units */
     double scale;                 /* the unit of labels in base units: 1e9 for GB */
-    char unit[AXIS_TEXT_SIZE];    /* of the labels: "GB", "%", "min"; "" for none */
-    size_t count;                 /* of ticks, in order */
-    double ticks[AXIS_MAX_TICKS]; /* in base units */
-    int decimals;                 /* that labels need to distinguish them */
+    char unit[AXIS_TEXT_SIZE];    /* unit of the labels: "GB", "%", "min"; "" for none */
+    size_t count;                 /* number of ticks */
+    double ticks[AXIS_MAX_TICKS]; /* in order, in base units */
+    int decimals;                 /* decimals that labels need to differ */
 };
 
 /*
- * An axis for values from `low` to `high`, both finite, with at most `max_ticks` steps between its
- * ends or one more. The unit is "bytes", "bytes_per_second", "watts", "percent", "count", "joules",
- * "" or another name. It always includes 0, so that heights can be compared.
+ * Makes an axis for values from `low` to `high`, both finite, with at most `max_ticks` steps
+ * between its ends or one more. The unit is "bytes", "bytes_per_second", "watts", "percent",
+ * "count", "joules", "" or another name. The axis always includes 0, so that heights can be
+ * compared.
  */
 void axis_make(struct axis *axis, double low, double high, const char *unit, size_t max_ticks);
 
-/* An axis of time, in seconds: it ends where the times end, with ticks at round ones inside. */
+/* Makes an axis of time, in seconds, that ends where the times end and has ticks at round times
+ * inside. */
 void axis_make_time(struct axis *axis, double start, double end, size_t max_ticks);
 
-/* The label of a tick, at most AXIS_TEXT_SIZE bytes. Returns `text`. */
+/* Writes the label of a tick, at most AXIS_TEXT_SIZE bytes. Returns `text`. */
 const char *axis_label(const struct axis *axis, double value, char *text);
 
-/* A value with its unit, to three digits, for a note: "64 GB", "400 %". Returns `text`. */
+/* Writes a value with its unit, to three digits, for a note: "64 GB", "400 %". Returns `text`.
+ * */
 const char *axis_value(double value, const char *unit, char *text);
 
-/* 0 at the lower end, 1 at the upper. */
+/* Returns the place of a value on the axis: 0 at the lower end, 1 at the upper. */
 double axis_place(const struct axis *axis, double value);

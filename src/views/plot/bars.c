@@ -16,9 +16,9 @@
 #define ROW 11.0
 #define THICKNESS 7.0
 #define PANEL_GAP 5.0
-#define CAP 2.0              /* half of the ends of an interval */
-#define MAX_LABEL_SHARE 0.28 /* of the width */
-#define MIN_BAR 40.0         /* that the longest one has */
+#define CAP 2.0              /* half the length of the caps of an interval */
+#define MAX_LABEL_SHARE 0.28 /* part of the width for labels */
+#define MIN_BAR 40.0         /* minimum length of the longest bar */
 
 struct bars_panel *bars_add_panel(struct bars *bars, const char *name)
 {
@@ -66,8 +66,8 @@ struct layout {
     struct drawing *drawing;
     const struct bars *bars;
     uint32_t ink;
-    double width, label; /* the most that a label takes */
-    double left, right;  /* between these are the bars */
+    double width, label; /* width of the picture; maximum width of a label */
+    double left, right;  /* edges of the bars */
 };
 
 /* Returns the largest value of a panel, intervals included. */

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 struct bar {
-    char *label, *text; /* left of it, and after its end */
-    unsigned look;      /* as of a line of a chart: gives its colour */
+    char *label, *text; /* texts left of the bar, and after its end */
+    unsigned look;      /* number that gives its colour, as for a line of a chart */
     double value;       /* NaN: there is no bar */
     double low, high;   /* its uncertainty; NaN: not known */
 };
@@ -24,7 +24,7 @@ struct bars_panel {
 
 /* All zeroes is empty. */
 struct bars {
-    bool is_inline; /* a small picture in a page, whose background it does not know */
+    bool is_inline; /* a small picture in a page whose background is unknown */
     struct bars_panel *panels;
     size_t count;
 };
@@ -37,6 +37,7 @@ bool bars_add(struct bars_panel *panel, const struct bar *bar);
 
 void bars_finish(struct bars *bars);
 
-/* Draws all in a format. Result: see gputracker/format.h. Errors: those of drawing_render(). */
+/* Draws the chart in a format. Result: see gputracker/format.h. Errors: those of
+ * drawing_render(). */
 int bars_render(const struct bars *bars, enum gput_format format, char **bytes, size_t *length,
     struct gput_error *error);

@@ -14,7 +14,7 @@
 #define TITLE_FONT 9.5
 #define LINE_HEIGHT 11.0
 #define MARGIN 4.0
-#define GAP 4.0       /* between a text and what it is for */
+#define GAP 4.0       /* between a text and what it labels */
 #define PANEL_GAP 9.0 /* below a panel */
 #define MIN_PANEL 24.0
 #define LEGEND_LINE 14.0
@@ -22,13 +22,13 @@
 #define ROW_HEIGHT 10.0
 #define ROW_BOX 7.0
 #define TICK 3.0
-#define TICK_DISTANCE 16.0  /* of labels above each other, and */
-#define TIME_DISTANCE 42.0  /* of those next to each other */
-#define MAX_LABEL_SHARE 0.3 /* of the width, for the names of rows */
-#define LIMIT_IN_SIGHT 1.5  /* a limit up to this times the highest value is drawn */
+#define TICK_DISTANCE 16.0  /* between labels of the vertical axis */
+#define TIME_DISTANCE 42.0  /* between labels of the time axis */
+#define MAX_LABEL_SHARE 0.3 /* part of the width for the names of rows */
+#define LIMIT_IN_SIGHT 1.5  /* limits above this multiple of the highest value are not drawn */
 
-/* Colours that people who are colour-blind distinguish (Okabe and Ito), in an order in which
- * neighbors differ in lightness, too. */
+/* Colours that colour-blind people can distinguish (Okabe and Ito), ordered so that neighbours
+ * also differ in lightness. */
 static const uint32_t colours[] = {
     0x0072b2, 0xe69f00, 0x009e73, 0xd55e00, 0xcc79a7, 0x56b4e9, 0x7f7f7f};
 /* The darkest of them is hard to see where the page is dark. */
@@ -38,12 +38,12 @@ static const uint32_t colours[] = {
 struct layout {
     const struct chart *chart;
     struct drawing *drawing;
-    uint32_t ink, faint; /* of texts, of lines that guide the eye */
+    uint32_t ink, faint; /* colours of texts, and of lines that guide the eye */
     double faint_opacity;
     double left, right, width, height;
     double panel_height;
     struct axis time;
-    struct axis *axes; /* of the panels */
+    struct axis *axes; /* axes of the panels */
     bool failed;       /* memory for a text ran out */
 };
 
@@ -273,7 +273,7 @@ static void draw_limits(
     }
 }
 
-/* Returns where it ends. */
+/* Draws a panel. Returns the place of its lower edge. */
 static double draw_panel(struct layout *layout, size_t index, double y)
 {
     const struct chart_panel *panel = &layout->chart->panels[index];

@@ -25,74 +25,77 @@ enum drawing_dash {
 };
 
 struct drawing_point {
-    double x, y; /* a line is interrupted where they are NaN */
+    double x, y; /* NaN interrupts a line */
 };
 
 struct drawing_style {
     uint32_t colour; /* 0xRRGGBB */
     double opacity;  /* 0 to 1 */
-    double width;    /* of a line */
+    double width;    /* width of a line */
     enum drawing_dash dash;
 };
 
 struct drawing_shape {
     enum drawing_kind kind;
     struct drawing_style style;
-    size_t first, count;        /* its points; a box has two corners, a text its place */
-    char *text;                 /* of a text, else what it stands for, or NULL; owned, valid XML */
+    size_t first, count; /* its points; a box has two corners, a text its place */
+    char *text; /* of a text: its characters; else the title of the shape, or NULL; owned, valid XML
+                 */
     enum drawing_anchor anchor; /* of a text */
     double size;                /* of a text */
 };
 
 struct drawing {
     double width, height;
-    bool has_paper; /* drawn on white; else on what is there */
+    bool has_paper; /* on white; else on a transparent background */
     char *title;    /* for screen readers; owned */
     struct drawing_shape *shapes;
     size_t count;
     struct drawing_point *points;
     size_t point_count;
-    bool failed; /* memory ran out: it is incomplete */
+    bool failed; /* memory ran out: the drawing is incomplete */
 };
 
 void drawing_init(struct drawing *drawing, double width, double height, const char *title);
 void drawing_finish(struct drawing *drawing);
 
-/* Begins a line, to which drawing_add_point() adds. `stands_for` may be NULL. */
+/* Begins a line, to which drawing_add_point() adds points. `stands_for`, its title, may be NULL.
+ * */
 void drawing_begin_line(
     struct drawing *drawing, const struct drawing_style *style, const char *stands_for);
 void drawing_add_point(struct drawing *drawing, double x, double y);
 
-/* From one point to the other. */
+/* Adds a line from one point to another. */
 void drawing_add_line(struct drawing *drawing, struct drawing_point from, struct drawing_point to,
     const struct drawing_style *style);
 
-/* Filled. `stands_for` may be NULL. */
+/* Adds a filled box. `stands_for`, its title, may be NULL. */
 void drawing_add_box(struct drawing *drawing, struct drawing_point corner, double width,
     double height, const struct drawing_style *style, const char *stands_for);
 
-/* `place` is on the baseline. Control characters and what is not UTF-8 become U+FFFD. */
+/* Adds a text; `place` is on the baseline. Control characters and invalid UTF-8 become U+FFFD.
+ * */
 void drawing_add_text(struct drawing *drawing, struct drawing_point place,
     enum drawing_anchor anchor, double size, uint32_t colour, const char *text);
 
-/* Lengths of strokes and gaps; *count is 0 for a solid line. */
+/* Returns the lengths of strokes and gaps; *count is 0 for a solid line. */
 const double *drawing_dash_lengths(enum drawing_dash dash, int *count);
 
 /*
- * The width of a text in common fonts without serifs, at that size: at least what most need, as the
- * font that will be there is not known.
+ * Returns a width that a text of that size does not exceed in common fonts without serifs. The
+ * viewer's font is not known.
  */
 double drawing_text_width(const char *text, double size);
 
 #define DRAWING_FORMATS "SVG, PDF or PNG"
 
-/* Whether drawing_render() has the format. */
+/* True where drawing_render() supports the format. */
 bool drawing_has_format(enum gput_format format);
 
 /*
- * The drawing in a format: SVG, PDF or PNG (300 dots per inch). Result: see gputracker/format.h.
- * Errors: GPUT_ERROR_INVALID (another format), GPUT_ERROR_UNSUPPORTED (libraries that are not
- * installed), GPUT_ERROR_MEMORY.
+ * Renders the drawing as SVG, PDF or PNG (300 dots per inch). Result: see gputracker/format.h.
+ * Errors: GPUT_ERROR_INVALID (another format), GPUT_ERROR_UNSUPPORTED (a library is not installed),
+ * GPUT_ERROR_MEMORY.
  */
 int drawing_render(const struct drawing *drawing, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error);

@@ -14,6 +14,6 @@ struct drawing_format {
 
 int drawing_write_svg(const struct drawing *drawing, struct str *bytes, struct gput_error *error);
 
-/* By cairo and Pango, with the fonts that are used in the file. */
+/* Written by cairo and Pango; the file includes the fonts. */
 int drawing_write_pdf(const struct drawing *drawing, struct str *bytes, struct gput_error *error);
 int drawing_write_png(const struct drawing *drawing, struct str *bytes, struct gput_error *error);
