@@ -10,6 +10,7 @@ enum file_fate {
     FILE_IN_PLACE, /* or nothing is known of it */
     FILE_MOVED,
     FILE_REMOVED,
+    FILE_EMPTIED, /* or overwritten; only who writes it can tell */
 };
 
 /* What became of the file that is open as `fd` and was made at `path`. `*now` is where it was moved

@@ -60,6 +60,17 @@ class Removed(CommandTest):
                 self.assertIn(f"out/{name} was moved while the command ran: its rows are in {self.folder.resolve()}/new/{name}.", said)
                 self.assertGreater(len(self.times(f"new/{name}")), 3)
 
+    def test_rows_that_the_command_empties_are_said_to_be_lost(self):
+        for name in "t.csv", "t.plain.csv":
+            for script in f"sleep 0.3; : > {name}; sleep 0.4", f"exec 3> {name}; sleep 0.4; echo mine >&3":
+                with self.subTest(name=name, script=script):
+                    said = self.tracked("--tf", name, "-o", "r.json", script=script)
+                    lost = json.loads((self.folder / "r.json").read_text())["tracker"]["rows_lost"]
+                    self.assertGreater(lost, 0)
+                    self.assertIn(f"{name} was emptied or overwritten while the command ran: {lost} of its rows are lost.", said)
+                    if ": >" in script:
+                        self.assertGreater(len(self.times(name)), 3)
+
     def test_a_report_has_its_folder_again(self):
         self.assertEqual(self.tracked("-o", "out/r.json", script="rm -rf out"), "")
         self.assertIn("max_ram", (self.folder / "out" / "r.json").read_text())

@@ -32,38 +32,76 @@
 struct csv_writer {
     struct tracking_file base;
     int fd;
-    bool is_regular, has_head;
-    size_t length; /* of rows that were gathered */
-    size_t torn;   /* bytes of the first of them that are in the file already */
+    bool is_regular, has_head, was_emptied;
+    off_t size;         /* of the file at least, unless somebody else truncated it */
+    uint64_t rows_kept; /* in the file */
+    size_t length;      /* of rows that were gathered */
+    size_t torn;        /* bytes of the first of them that are in the file already */
     char rows[GATHERED_BYTES];
 };
 
-/* Writes the static data, unless the form is plain, and the header of the rows. */
+/* Makes the head of the file: the static data, unless the form is plain, and the header of the
+ * rows. */
+static void append_head(const struct csv_writer *writer, struct str *text)
+{
+    bool is_plain = writer->base.format->is_plain;
+    for (size_t i = 0; i < TRACKING_STATIC_COLUMNS && !is_plain; i++)
+        str_printf(text, "%s%s", i ? "," : "", tracking_static_columns[i].name);
+    str_append(text, is_plain ? "" : "\n");
+    for (size_t i = 0; i < TRACKING_STATIC_COLUMNS && !is_plain; i++) {
+        struct tracking_value value = tracking_static_value(&writer->base.static_data, i);
+        str_append(text, i ? "," : "");
+        if (value.kind == TRACKING_TEXT)
+            str_append(text, value.text);
+        else if (value.kind == TRACKING_INTEGER)
+            str_append_int64(text, value.integer);
+        else if (!isnan(value.real))
+            str_append_double(text, value.real);
+    }
+    str_append(text, is_plain ? "" : "\n");
+
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
+        str_printf(text, "%s%s", i ? "," : "", tracking_column_of(tracking_columns[i]).name);
+    str_append_char(text, '\n');
+}
+
+/* Writes the head to an empty file. */
 static int write_head(struct csv_writer *writer, struct gput_error *error)
 {
     CLEANUP_STR struct str text = {0};
-    bool is_plain = writer->base.format->is_plain;
-    for (size_t i = 0; i < TRACKING_STATIC_COLUMNS && !is_plain; i++)
-        str_printf(&text, "%s%s", i ? "," : "", tracking_static_columns[i].name);
-    str_append(&text, is_plain ? "" : "\n");
-    for (size_t i = 0; i < TRACKING_STATIC_COLUMNS && !is_plain; i++) {
-        struct tracking_value value = tracking_static_value(&writer->base.static_data, i);
-        str_append(&text, i ? "," : "");
-        if (value.kind == TRACKING_TEXT)
-            str_append(&text, value.text);
-        else if (value.kind == TRACKING_INTEGER)
-            str_append_int64(&text, value.integer);
-        else if (!isnan(value.real))
-            str_append_double(&text, value.real);
-    }
-    str_append(&text, is_plain ? "" : "\n");
+    append_head(writer, &text);
+    if (text.failed)
+        return error_memory(error);
+    writer->size = (off_t)text.length;
+    return file_write_fd(writer->fd, writer->base.path, text.data, text.length, error);
+}
 
-    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
-        str_printf(&text, "%s%s", i ? "," : "", tracking_column_of(tracking_columns[i]).name);
-    str_append_char(&text, '\n');
-    return text.failed
-               ? error_memory(error)
-               : file_write_fd(writer->fd, writer->base.path, text.data, text.length, error);
+/* Begins a file again that somebody emptied: the command, which writes to it as well, or
+ * logrotate. Whether it has a head is checked at the end. */
+static void begin_again(struct csv_writer *writer)
+{
+    struct stat status;
+    struct gput_error error;
+    if (!writer->is_regular || fstat(writer->fd, &status) != 0 || status.st_size >= writer->size)
+        return;
+    writer->was_emptied = true;
+    writer->base.rows_lost += writer->rows_kept;
+    writer->rows_kept = writer->torn = 0;
+    writer->size = status.st_size;
+    if (status.st_size == 0)
+        write_head(writer, &error);
+}
+
+/* Returns whether the file still begins with the head. */
+static bool has_its_head(const struct csv_writer *writer)
+{
+    CLEANUP_STR struct str head = {0};
+    append_head(writer, &head);
+    CLEANUP_FREE char *text = malloc(head.length + 1);
+    CLEANUP_FD int fd = open(writer->base.path, O_RDONLY | O_CLOEXEC);
+    return head.failed || !text || fd < 0 ||
+           (pread(fd, text, head.length, 0) == (ssize_t)head.length &&
+               memcmp(text, head.data, head.length) == 0);
 }
 
 /* Writes the head. A pipe, where nothing can be written again, gets it once, when the static data
@@ -133,11 +171,16 @@ static int write_rows(struct csv_writer *writer, bool gives_up, struct gput_erro
 {
     size_t written = 0;
     int reason = 0;
+    if (writer->length > 0)
+        begin_again(writer);
     while (written < writer->length && !reason) {
         ssize_t done = write(writer->fd, writer->rows + written, writer->length - written);
         reason = done < 0 && errno != EINTR ? errno : 0;
         written += done > 0 ? (size_t)done : 0;
     }
+    for (size_t i = 0; i < written; i++)
+        writer->rows_kept += writer->rows[i] == '\n';
+    writer->size += (off_t)written;
     const char *last = memrchr(writer->rows, '\n', written);
     writer->torn = last ? (size_t)(writer->rows + written - last - 1) : writer->torn + written;
     writer->length -= written;
@@ -152,6 +195,7 @@ static int write_rows(struct csv_writer *writer, bool gives_up, struct gput_erro
     if (writer->torn > 0 && fstat(writer->fd, &status) == 0 && S_ISREG(status.st_mode) &&
         status.st_size >= (off_t)writer->torn)
         (void)!ftruncate(writer->fd, status.st_size - (off_t)writer->torn);
+    writer->size -= (off_t)writer->torn;
     writer->length = writer->torn = 0;
     return error_set_errno(error, reason, "Cannot write %s", writer->base.path);
 }
@@ -203,7 +247,17 @@ static int restore_csv(struct tracking_file *file, enum file_fate *fate, struct 
         free(file->path);
         file->path = now;
     }
-    return *fate == FILE_REMOVED ? file_restore(&writer->fd, &file->path, error) : GPUT_OK;
+    if (*fate == FILE_REMOVED)
+        return file_restore(&writer->fd, &file->path, error);
+    if (*fate != FILE_IN_PLACE || !writer->is_regular)
+        return GPUT_OK;
+    begin_again(writer);
+    if (!has_its_head(writer)) {
+        writer->was_emptied = true;
+        file->rows_lost += writer->rows_kept;
+    }
+    *fate = writer->was_emptied ? FILE_EMPTIED : FILE_IN_PLACE;
+    return GPUT_OK;
 }
 
 static int finish_csv(struct tracking_file *file, struct gput_error *error)

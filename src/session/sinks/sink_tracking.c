@@ -11,6 +11,7 @@
 #include "model/processes.h"
 #include "session/sinks/sink.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -375,6 +376,11 @@ static void restore_file(struct sink_writer *writer, struct tracking_output *out
             "%s was removed while the command ran, and its rows are lost: it could not be written "
             "again (%.200s).",
             wanted, error.message);
+    } else if (fate == FILE_EMPTIED) {
+        sink_writer_warn(writer,
+            "%s was emptied or overwritten while the command ran: %" PRIu64
+            " of its rows are lost.",
+            wanted, tracking_file_rows_lost(output->file));
     } else if (fate != FILE_IN_PLACE) {
         sink_writer_warn(writer, "%s was %s while the command ran: %s %s.", wanted,
             fate == FILE_MOVED ? "moved" : "removed",
