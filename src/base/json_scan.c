@@ -137,20 +137,21 @@ static enum json_status scan_word(const char **at, const char *end, const char *
     return JSON_OK;
 }
 
-/* The words that JSON and Python's JSON have, by their first letter. */
+/* The words that JSON has, those of Python's JSON, and what printf() and std::ostream make of
+ * numbers that JSON has not. */
 static const struct word {
     const char *text;
     enum json_kind kind;
 } words[] = {{"true", JSON_TRUE}, {"false", JSON_FALSE}, {"null", JSON_NULL}, {"NaN", JSON_NAN},
-    {"Infinity", JSON_NAN}, {"-Infinity", JSON_NAN}};
+    {"Infinity", JSON_NAN}, {"-Infinity", JSON_NAN}, {"nan", JSON_NAN}, {"-nan", JSON_NAN},
+    {"inf", JSON_NAN}, {"-inf", JSON_NAN}};
 
-/* Returns the word that begins at `at`; NULL: it is a number, or damaged. */
-static const struct word *word_at(const char *at)
+/* Scans a word, or the beginning of one where the text ends. Returns NULL for what is none. */
+static const struct word *scan_any_word(const char **at, const char *end, enum json_status *status)
 {
-    if (is_digit(*at) || (*at == '-' && at[1] != 'I'))
-        return NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (*at == words[i].text[0])
+        *status = scan_word(at, end, words[i].text);
+        if (*status != JSON_BAD)
             return &words[i];
     }
     return NULL;
@@ -169,9 +170,11 @@ enum json_status json_scan_scalar(const char **at, const char *end, struct json_
             value->length = (uint32_t)(*at - 1 - value->text);
         return status;
     }
-    const struct word *word = word_at(*at);
+    bool is_number = is_digit(**at) || (**at == '-' && is_digit((*at)[1]));
+    const struct word *word = is_number ? NULL : scan_any_word(at, end, &status);
     value->kind = word ? word->kind : JSON_NUMBER;
-    status = word ? scan_word(at, end, word->text) : scan_number(at, end);
+    if (!word)
+        status = scan_number(at, end);
     if (value->kind == JSON_NAN)
         value->flags = JSON_HAS_NAN;
     value->length = (uint32_t)(*at - value->text);

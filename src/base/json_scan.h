@@ -1,8 +1,8 @@
 /*
  * JSON, token by token, over text in memory: no tree, no copies, no allocation. What it gives are
  * slices of the text it was handed. Strict about what it accepts (RFC 8259, at most JSON_MAX_DEPTH
- * levels inside a value; NaN and Infinity are distinguished, since Python writes them) and quick:
- * strings are searched 16 bytes at a time.
+ * levels inside a value; NaN, Infinity, nan and inf are distinguished, since Python and C++ write
+ * them) and quick: strings are searched 16 bytes at a time.
  *
  * Every text must be followed by JSON_PADDING readable bytes of which the first is NUL: a NUL is
  * what ends all inner loops, and vector loads may read beyond the end.
@@ -23,7 +23,7 @@ enum json_kind {
     JSON_TRUE,
     JSON_FALSE,
     JSON_NUMBER,
-    JSON_NAN, /* NaN, Infinity, -Infinity: no JSON, seen all the same */
+    JSON_NAN, /* NaN, -Infinity, inf and the like: no JSON, seen all the same */
     JSON_STRING,
     JSON_ARRAY,
     JSON_OBJECT,

@@ -38,6 +38,8 @@ TEST(reads_every_kind_of_value)
     assert_value("12345678901234567890,", JSON_NUMBER, "12345678901234567890");
     assert_value("-Infinity,", JSON_NAN, "-Infinity");
     assert_value("NaN,", JSON_NAN, "NaN");
+    assert_value("-nan,", JSON_NAN, "-nan");
+    assert_value("inf,", JSON_NAN, "inf");
     assert_value("\"short\"", JSON_STRING, "short");
     assert_value("\"a string of more than sixteen bytes\"", JSON_STRING,
         "a string of more than sixteen bytes");

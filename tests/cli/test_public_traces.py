@@ -57,6 +57,15 @@ class Views(CommandTest):
         rows, _ = self.figures("kernels", "recursive-operator.json", "name", "count", "own_us", "total_us", "max_us")
         self.assertEqual(rows, [("aten::norm", 3, 50, 60, 50), ("aten::mul", 1, 10, 10, 10)])
 
+    def test_what_streams_of_cpp_make_of_numbers_and_texts_costs_no_kernel(self):
+        event = '{"ph": "X", "cat": "kernel", "name": "%s", "pid": 0, "tid": 7, "ts": %d, "dur": 5, "args": {"blocks per SM": %s}}'
+        events = [event % (name, ts, value) for ts, (name, value) in enumerate((("a", "inf"), ("b", "-nan"), ("line 1\n\tline 2", "NaN"), ("d", "1")))]
+        (self.folder / "t.json").write_text(f"[{','.join(events)}]")
+        rows, warnings = self.figures("kernels", self.folder / "t.json", "name", "total_us")
+        self.assertEqual(sorted(rows), [("a", 5), ("b", 5), ("d", 5), ("line 1\n\tline 2", 5)])
+        self.assertEqual(len(warnings), 1)
+        self.assertIn("t.json: 1 place was read with backslashes or control characters that are not escaped", warnings[0])
+
     def test_what_is_not_understood_is_not_said_to_be_missing(self):
         for name, left_out, own in (("accelerators.json", "hpu_op (2), mtia_ccp_events (1)", 5),
                                     ("ascend.json", 'no category, in the process "Ascend Hardware" (1)', 5.5)):  # fmt: skip
@@ -165,7 +174,7 @@ class Merge(CommandTest):
     def test_a_backslash_that_escapes_nothing_costs_no_trace(self):
         slices = self.slices("unescaped-paths.json")
         self.assertEqual(slices, {"a": (1751500000000100, 50), "D:\\Work\\k.cu(7): run": (1751500000000200, 30), "c": (1751500000000300, 20)})
-        self.assertEqual(self.warnings, ["unescaped-paths.json: 2 places were read with backslashes that escape nothing"])
+        self.assertEqual(self.warnings, ["unescaped-paths.json: 2 places were read with backslashes or control characters that are not escaped"])
         rows = json.loads(self.run_command("pytorch", "breakdown", TRACES / "unescaped-paths.json", "-f", "json").stdout)
         self.assertEqual([(row["rank"], row["compute_us"]) for row in rows], [(3, 100)])
 

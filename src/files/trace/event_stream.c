@@ -239,7 +239,7 @@ static enum json_status scan_repaired(void *event, const char **at, const char *
 }
 
 /* Scans an event, quickly where it has the shape of an earlier one, and repaired where it has
- * backslashes that escape nothing. */
+ * backslashes or control characters that are not escaped. */
 static enum json_status scan_event(struct event_stream *stream, struct trace_event *event)
 {
     struct text_window *window = &stream->window;
@@ -602,8 +602,8 @@ const char *event_stream_warning(struct event_stream *stream)
         str_printf(
             text, "%s ends too early; its %" PRIu64 " whole events are used", stream->name, events);
     append_count(stream, stream->counts.damaged, " damaged place", " skipped");
-    append_count(
-        stream, stream->counts.repaired, " place", " read with backslashes that escape nothing");
+    append_count(stream, stream->counts.repaired, " place",
+        " read with backslashes or control characters that are not escaped");
     append_count(stream, stream->counts.after, " byte", " not read after the end of the trace");
     if (text->failed)
         return "A warning about a trace is missing: no memory is left";

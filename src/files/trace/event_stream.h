@@ -30,7 +30,7 @@ struct event_counts {
     uint64_t events;   /* given */
     uint64_t damaged;  /* places that did not scan; each is skipped up to the next intact event */
     uint64_t empty;    /* {} */
-    uint64_t repaired; /* events and members with backslashes that escape nothing */
+    uint64_t repaired; /* events and members that json_repair_scan() read */
     uint64_t after;    /* bytes after the end of the trace, which are not read */
     bool truncated;    /* the file ends before its list of events does */
 };

@@ -1,6 +1,6 @@
 /*
- * JSON with backslashes that escape nothing, as programs write it that put paths of Windows between
- * quotes as they are.
+ * JSON with backslashes that escape nothing and with tabs and line ends within strings, as programs
+ * write it that put paths of Windows and texts between quotes as they are.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 typedef enum json_status json_scan_function(void *user, const char **at, const char *end);
 
 /*
- * Scans a copy in which such backslashes are escaped; what was scanned is in the copy, until the
+ * Scans a copy in which they are escaped; what was scanned is in the copy, until the
  * next call. `*at` is moved after the value if the status is JSON_OK. JSON_BAD also without memory.
  */
 enum json_status json_repair_scan(

@@ -109,10 +109,10 @@ TEST(skips_damage_and_counts_it)
         "{\"ph\": \"X\", \"ts\": 3}, garbage, {\"ph\": \"X\", \"ts\": 4},\n"
         "{\"no type\": 1}]";
     struct outcome outcome = read_all(damaged, strlen(damaged));
-    assert_int_equal(outcome.events, 3);
-    assert_int_equal(outcome.starts_ns, 8000);
-    assert_int_equal(outcome.counts.damaged, 3); /* the first two are side by side: one place */
-    assert_string_equal(outcome.warning, "t.json: 3 damaged places were skipped");
+    assert_int_equal(outcome.events, 4); /* a line end within a string is read */
+    assert_int_equal(outcome.starts_ns, 13000);
+    assert_int_equal(outcome.counts.damaged, 3);
+    assert_non_null(strstr(outcome.warning, "t.json: 3 damaged places were skipped"));
 }
 
 TEST(a_backslash_that_escapes_nothing_is_no_damage)
@@ -128,8 +128,8 @@ TEST(a_backslash_that_escapes_nothing_is_no_damage)
     assert_int_equal(outcome.header.rank, 2);
     assert_int_equal(outcome.counts.damaged, 0);
     assert_int_equal(outcome.counts.repaired, 2);
-    assert_string_equal(
-        outcome.warning, "t.json: 2 places were read with backslashes that escape nothing");
+    assert_string_equal(outcome.warning,
+        "t.json: 2 places were read with backslashes or control characters that are not escaped");
 }
 
 TEST(a_header_that_is_damaged_costs_no_events)

@@ -42,6 +42,23 @@ TEST(escapes_backslashes_that_escape_nothing)
     str_finish(&copy);
 }
 
+TEST(escapes_control_characters_within_strings)
+{
+    static const char value[] = "{\n\t\"name\": \"a\tb\\\"\nc\x01\",\n\"ph\": \"X\"}";
+    char text[sizeof value + 16];
+    struct str copy = {0};
+    struct trace_event event;
+    size_t length;
+    snprintf(text, sizeof text, "%s, {\"a\"", value);
+    assert_int_equal(repair_and_scan(&copy, text, &event, &length), JSON_OK);
+    assert_int_equal(length, strlen(value));
+    static const char repaired[] = "a\\u0009b\\\"\\u000ac\\u0001";
+    assert_int_equal(event.name.length, strlen(repaired));
+    assert_memory_equal(event.name.text, repaired, strlen(repaired));
+    assert_int_equal(repair_and_scan(&copy, "{\"a\": \"b\n{\"c\": 1}", &event, &length), JSON_BAD);
+    str_finish(&copy);
+}
+
 TEST(a_value_may_be_longer_than_what_is_copied_at_first)
 {
     static char text[(1 << 20) + 100000];
