@@ -116,16 +116,6 @@ static int run_command(struct arguments *arguments)
     return arguments->command->function(arguments);
 }
 
-static void refuse(const struct arguments *arguments, const struct gput_error *error)
-{
-    char options[OPTIONS_TEXT_SIZE];
-    message_error(error);
-    if (!arguments->needs_options_listed)
-        return;
-    parse_describe_options(arguments->command, options);
-    message_note(options);
-}
-
 /*
  * Opens /dev/null for a standard stream that is closed at the start. Otherwise a file would get its
  * number, and then what is meant for the screen. exec() closes it again: the tracked command finds
@@ -154,7 +144,7 @@ static int run_program(int argc, char **argv)
     if (parse_arguments(argc, argv, &arguments, &error) == GPUT_OK)
         status = run_command(&arguments);
     else
-        refuse(&arguments, &error);
+        message_error(&error);
     arguments_finish(&arguments);
     return status;
 }

@@ -215,6 +215,8 @@ static int run(const struct arguments *arguments, struct gput_bench *bench,
     bool names_all = n_strings + has_last > 1 && arguments_have(arguments, OPTION_BENCH_PARAMETER);
     for (int i = 0; i < n_strings; i++) {
         const char *name = arguments_next(arguments, OPTION_BENCH_NAME, &position);
+        if (name && name[0] && !name[strspn(name, "0123456789")]) /* -n 3 of other programs */
+            message_warning(NULL, "-n is the name of a command. The number of runs is -r.");
         TRY(gput_bench_add_command(bench, name || !names_all ? name : arguments->operands[i],
             arguments->operands[i], error));
     }

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where "run --otlp URL -- COMMAND" or "run --regions mpi" took the value for the command: before
- * "--" it is that of any option, else of the last one. */
+/* Where "run --otlp URL -- COMMAND", "run --regions mpi" or "run --live 5 -- COMMAND" took the
+ * value for the command: before "--" it is that of any option, else of the last one. */
 static void explain_optional_value(const struct arguments *arguments)
 {
     char name[64], line[MESSAGE_LINE_SIZE / 2];
@@ -19,11 +19,15 @@ static void explain_optional_value(const struct arguments *arguments)
     size_t first = is_of_any || arguments->n_uses == 0 ? 0 : arguments->n_uses - 1;
     for (size_t i = first; i < arguments->n_uses; i++) {
         const struct option *row = option(arguments->uses[i].id);
-        if (!row->optional || arguments->uses[i].value[0])
-            continue;
+        bool is_last = i + 1 == arguments->n_uses;
         option_name(row, name);
-        snprintf(line, sizeof line, "a value of %s follows an equals sign: %s=%.200s", name, name,
-            arguments->operands[0]);
+        if (row->optional && !arguments->uses[i].value[0])
+            snprintf(line, sizeof line, "a value of %s follows an equals sign: %s=%.200s", name,
+                name, arguments->operands[0]);
+        else if (is_of_any && is_last && row->kind == ARGUMENT_NONE)
+            snprintf(line, sizeof line, "%s takes no value. Options: gpu-tracker run -h", name);
+        else
+            continue;
         message_note(line);
     }
 }

@@ -24,8 +24,7 @@ struct arguments {
     const struct command *command;
     const char *family;    /* help was asked for the commands that begin with this word; or NULL */
     bool wants_short_help; /* -h, not --help */
-    bool needs_options_listed; /* an option is unknown; see parse_describe_options() */
-    struct option_use *uses;   /* in the order given; owned */
+    struct option_use *uses; /* in the order given; owned */
     size_t n_uses;
     size_t capacity;
     char **added; /* the values that arguments_add() copied; owned */

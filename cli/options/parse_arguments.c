@@ -96,10 +96,38 @@ static int unknown_command(char **line, struct gput_error *error)
         return error_set(error, GPUT_ERROR_INVALID,
             "Unknown command \"%.64s\"%s To track the program: gpu-tracker run -- %s", *line,
             question, all);
+    if (strchr(question, '?'))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "Unknown command \"%.64s\"%s To track a program of that name: gpu-tracker run -- %s. "
+            "All commands: gpu-tracker help",
+            *line, question, all);
     return error_set(error, GPUT_ERROR_INVALID,
-        "Unknown command \"%.64s\"%s To track a program of that name: gpu-tracker run -- %s. "
+        "Unknown command \"%.64s\". To track a program of that name: gpu-tracker run -- %s. "
         "Commands: %s; see gpu-tracker help",
-        *line, question, all, list);
+        *line, all, list);
+}
+
+/* Whether it is -e or --execute, which the form without a command's name has alone. */
+static bool is_execute(const char *name)
+{
+    static const enum option_id execute[] = {OPTION_EXECUTE, OPTION_END};
+    enum option_id id;
+    if (name[1] != '-')
+        return option_find_short(execute, name[1]) != OPTION_END;
+    return option_find_long(execute, name + 2, strlen(name + 2), &id, &id) == OPTION_FOUND;
+}
+
+/* Refuses -e sleep 1, where the command lacks its quotes; `word` is the position of "1". */
+static int missing_quotes(char **argv, int word, struct gput_error *error)
+{
+    char line[160] = "";
+    for (int i = word - 1; argv[i] && (i < word || !is_option(argv[i])); i++) {
+        size_t used = strlen(line);
+        snprintf(line + used, sizeof line - used, "%s%s", used ? " " : "", argv[i]);
+    }
+    return error_set(error, GPUT_ERROR_INVALID,
+        "Unexpected \"%.64s\". -e takes the whole command in quotes: gpu-tracker -e \"%s\"",
+        argv[word], line);
 }
 
 /* Whether the command line asks for help, in whatever way. */
@@ -139,6 +167,9 @@ static int find_command(int argc, char **argv, struct arguments *arguments,
         snprintf(family + used, sizeof family - used, "%s%s", used ? ", " : "",
             commands[i].name + strlen(first) + 1);
     }
+    if (!family[0] && words->first > 2 && is_option(argv[words->first - 2]) &&
+        is_execute(argv[words->first - 2]))
+        return missing_quotes(argv, words->first, error);
     if (!family[0])
         return unknown_command(argv + words->first, error);
     words->second = next_word(argc, argv, words->first + 1);
@@ -166,8 +197,8 @@ static const char *name_after_blank(const struct command *command, char buffer[6
     return buffer;
 }
 
-/* Of a list of options, so that a message holds it. */
-enum { MAX_LISTED = 300 };
+/* Of a list of options: more than that is for help alone. */
+enum { MAX_LISTED = 300, OPTIONS_TEXT_SIZE = 960 };
 
 static void list_options(const enum option_id *ids, char *list, size_t size)
 {
@@ -253,6 +284,26 @@ static bool find_synonym(const enum option_id *ids, const char *name, char near[
         {"--port", "--listen=<port>", OPTION_SERVE_LISTEN},
         {"--port", "--listen=<port>", OPTION_LISTEN},
         {"--prometheus", "--listen=<host:port>", OPTION_LISTEN},
+        {"--poll", "--interval=<seconds>", OPTION_SLEEP_TIME},
+        {"--include-children", "--processes", OPTION_PROCESSES},
+        {"--loop", "--watch", OPTION_WATCH},
+        {"-l", "--watch", OPTION_WATCH},
+        {"--last", "-n <number>", OPTION_HISTORY_LAST},
+        {"--limit", "-n <number>", OPTION_HISTORY_LAST},
+        {"-m", "--runs=<number>", OPTION_BENCH_RUNS},
+        {"-M", "--runs=<number>", OPTION_BENCH_RUNS},
+        {"--min-runs", "--runs=<number>", OPTION_BENCH_RUNS},
+        {"--max-runs", "--runs=<number>", OPTION_BENCH_RUNS},
+        {"--repeat", "--runs=<number>", OPTION_BENCH_RUNS},
+        {"--command-name", "--name=<name>", OPTION_BENCH_NAME},
+        {"--reference", "--baseline=<file>", OPTION_BENCH_BASELINE},
+        {"--export-json", "--output=<file.json>", OPTION_BENCH_OUTPUT},
+        {"--export-csv", "--output=<file.csv>", OPTION_BENCH_OUTPUT},
+        {"--export-markdown", "--output=<file.md>", OPTION_BENCH_OUTPUT},
+        {"--export-asciidoc", "--output=<file.adoc>", OPTION_BENCH_OUTPUT},
+        {"-L", "--parameter=<name=values>", OPTION_BENCH_PARAMETER},
+        {"--parameter-list", "--parameter=<name=values>", OPTION_BENCH_PARAMETER},
+        {"--parameter-scan", "--parameter=<name=values>", OPTION_BENCH_PARAMETER},
     };
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
         for (const enum option_id *id = ids; *id != OPTION_END; id++) {
@@ -280,24 +331,6 @@ static void suggest_option(
         suggest_by_value(ids, name, true, near);
 }
 
-void parse_describe_options(const struct command *command, char text[OPTIONS_TEXT_SIZE])
-{
-    char name[64];
-    int used = snprintf(
-        text, OPTIONS_TEXT_SIZE, "Options of gpu-tracker%s: ", name_after_blank(command, name));
-    list_options(command->options, text + used, OPTIONS_TEXT_SIZE - (size_t)used);
-}
-
-/* Whether it is -e or --execute, which the form without a command's name has alone. */
-static bool is_execute(const char *name)
-{
-    static const enum option_id execute[] = {OPTION_EXECUTE, OPTION_END};
-    enum option_id id;
-    if (name[1] != '-')
-        return option_find_short(execute, name[1]) != OPTION_END;
-    return option_find_long(execute, name + 2, strlen(name + 2), &id, &id) == OPTION_FOUND;
-}
-
 static int unknown_option(struct arguments *arguments, const char *name, struct gput_error *error)
 {
     if (strcmp(name, "-v") == 0) {
@@ -310,8 +343,9 @@ static int unknown_option(struct arguments *arguments, const char *name, struct 
         return error_set(
             error, GPUT_ERROR_INVALID, "Unknown option %s. %s", name, arguments->command->instead);
     char all[OPTIONS_TEXT_SIZE], list[OPTIONS_TEXT_SIZE], near[GPUT_NEAREST_SIZE];
-    char question[NEAREST_QUESTION_SIZE];
-    list_options(arguments->command->options, list, sizeof list);
+    char question[NEAREST_QUESTION_SIZE], command[64];
+    list_options(arguments->command->options, all, sizeof all);
+    snprintf(list, sizeof list, "%s", all);
     /* Append the longer names too: a typing error may be nearer to them. */
     const enum option_id *ids = arguments->command->options;
     for (; *ids != OPTION_END; ids++) {
@@ -324,14 +358,12 @@ static int unknown_option(struct arguments *arguments, const char *name, struct 
     }
     suggest_option(arguments->command->options, list, name, near);
     nearest_question_of(near, question);
-    if (near[0])
+    name_after_blank(arguments->command, command);
+    if (near[0] || strlen(all) > MAX_LISTED)
         return error_set(error, GPUT_ERROR_INVALID, "Unknown option %s%s See gpu-tracker%s %s",
-            name, question, name_after_blank(arguments->command, all),
-            arguments->command->name[0] ? "-h" : "--help");
-    parse_describe_options(arguments->command, all);
-    arguments->needs_options_listed = strlen(all) > MAX_LISTED;
-    return error_set(error, GPUT_ERROR_INVALID, "Unknown option %s%s%s%s", name, question,
-        arguments->needs_options_listed ? "" : " ", arguments->needs_options_listed ? "" : all);
+            name, question, command, near[0] && command[0] ? "-h" : "--help");
+    return error_set(error, GPUT_ERROR_INVALID, "Unknown option %s. Options of gpu-tracker%s: %s",
+        name, command, all);
 }
 
 /* Whether there is no value: "--" ends the options. A file of that name is "./--". */

@@ -10,17 +10,9 @@
 /*
  * Fills `arguments`, whose texts point into `argv`. Does not check the number of operands: help may
  * have been asked for. To be freed by arguments_finish(), also after a failure.
- * Where nothing is near to an unknown option and its message has no space for all valid ones,
- * needs_options_listed is true.
  * Errors: GPUT_ERROR_INVALID with the option or word that is wrong, and the way out.
  */
 int parse_arguments(int argc, char **argv, struct arguments *arguments, struct gput_error *error);
-
-/* More than all names of options that a command has. */
-#define OPTIONS_TEXT_SIZE 960
-
-/* "Options of gpu-tracker run: --help --version …" */
-void parse_describe_options(const struct command *command, char text[OPTIONS_TEXT_SIZE]);
 
 /* Whether a shell would find a program of that name. */
 bool parse_is_program(const char *name);

@@ -163,6 +163,11 @@ class Failures(BenchTest):
         pid = (self.folder / "pid").read_text().strip()
         wait_until(lambda: not pathlib.Path(f"/proc/{pid}").exists() or "Z" in pathlib.Path(f"/proc/{pid}/stat").read_text().split()[2], "its end")
 
+    def test_a_number_of_runs_given_as_a_name_is_noticed(self):
+        done = self.run_command("bench", "-n", "3", "-r", "2", "true")
+        self.assertIn("gpu-tracker: warning: -n is the name of a command. The number of runs is -r.\n", done.stderr)
+        self.assertNotIn("warning", self.run_command("bench", "-n", "v3", "-r", "2", "true").stderr)
+
     def test_bad_options_are_named(self):
         for arguments, expected in ((("-r", "0", "true"), "--runs"), (("-r", "1.5", "true"), "whole number"), (("-P", "a=1..", "true"), "no end"),
                                     (("-P", "a=1..1e9", "true"), "more than 1000"), (("-P", "a", "true"), "not a parameter"),
