@@ -97,7 +97,7 @@ static int print_report(struct gput_session *session, struct tracking *tracking,
         .path = tracking->output,
         .other_path = tracking_files_place_of_report(tracking),
         .screen_fd = STDOUT_FILENO,
-        .attached = end->has_ended ? "ended" : "goes on",
+        .attached = end->has_ended ? "has ended" : "is still running",
         .stop_fd = end->stop_fd};
     code = track_write_reports(session, tracking, &report, results, tracking->quiet, error);
     kept_history_add(tracking, results, NULL, end->stop_fd);

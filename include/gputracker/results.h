@@ -217,8 +217,8 @@ struct gput_results_render_options {
     /** Sentences about them, NULL at the end; NULL: none. */
     const char *const *torch_notes;
     const char *labels; /**< "job=train,team=vision": of all metrics; NULL: none */
-    /** Final state ("goes on", "ended") of a process that was attached to, which has no `command`,
-     * for a summary. The first line then names the process. NULL: not shown. */
+    /** Final state ("is still running", "has ended") of a process that was attached to, which has
+     * no `command`, for a summary. The first line then names the process. NULL: not shown. */
     const char *attached;
     /** In JSON, figures that the older gpu_tracker has are 0 where they are not known: programs for
      * it do not expect null. */

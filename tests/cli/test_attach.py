@@ -129,7 +129,7 @@ class Attach(CommandTest):
     def test_the_summary_says_what_was_tracked(self):
         process = self.start(["sleep", "100"])
         done = self.run_command("attach", "--for", "0.1", process.pid, env={**os.environ, "GPUT_NVML": "/nonexistent"})
-        self.assertRegex(done.stdout, rf"^gpu-tracker: sleep, pid {process.pid}\n  Time .*s  the process goes on\n")
+        self.assertRegex(done.stdout, rf"^gpu-tracker: sleep, pid {process.pid}\n  Time .*s  the process is still running\n")
         self.assertNotIn("No GPU was found", done.stderr)
         done = self.run_command("attach", "--for", "0.1", "--command-lines", process.pid)
         self.assertTrue(done.stdout.startswith(f"gpu-tracker: sleep 100, pid {process.pid}\n"), done.stdout)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <string.h>
 
 /* Below this nothing is said about what was not used: starting up takes most of such a run. */
 #define MIN_SECONDS 10.0
@@ -23,6 +24,7 @@
 #define NOTABLE_PERCENT 20.0
 #define LATE_PERCENT 5.0
 #define MAX_TIME_ADVICE 2 /* of where its time went; gpu-tracker why has more */
+#define NOTABLE_WAIT 0.05 /* of the wall time, for a CPU */
 #define BUSY 0.9          /* of the cores: no others were to be had */
 
 struct advice {
@@ -52,8 +54,9 @@ static void add_full_memory(struct advice *advice)
 
     /* Also counts what the command started, and survived. */
     if (accounting->oom_killed > 0)
-        add(advice, "%.0f process%s killed: out of memory (%.110s).", accounting->oom_killed,
-            accounting->oom_killed == 1 ? " was" : "es were", accounting->oom_killed_reason);
+        add(advice, "%.0f process%s killed: out of memory (%.*s).", accounting->oom_killed,
+            accounting->oom_killed == 1 ? " was" : "es were",
+            (int)strcspn(accounting->oom_killed_reason, ";"), accounting->oom_killed_reason);
 
     /* Without a control group that counts them, only the kernel's log knows of a kill for memory,
      * and daemons that kill before the kernel has to are counted nowhere. So a kill by somebody
@@ -112,7 +115,8 @@ static void add_idle_gpus(struct advice *advice)
     }
 }
 
-/* Adds that less than half of the cores was used, and how many of the others were busy. */
+/* Adds that less than half of the cores was used, and how many of the others were busy. Those do
+ * not concern a command that did not wait for a CPU. */
 static void add_unused_cores(struct advice *advice)
 {
     const struct gput_results *results = advice->results;
@@ -128,7 +132,9 @@ static void add_unused_cores(struct advice *advice)
     double others = results->mean[GPUT_CPU_SYSTEM_SUM] / 100 - used;
     others = fmax(others - (results->static_data.system_core_count - allowed), 0);
     human_cores(used, text);
-    if (used + others > BUSY * allowed)
+    bool has_waited =
+        !(results->accounting.run_queue_wait_seconds < NOTABLE_WAIT * results->elapsed_seconds);
+    if (has_waited && used + others > BUSY * allowed)
         add(advice, "%s of %g cores used: others kept %s of them busy.", text, allowed,
             human_cores(others, text_of_others));
     else if (results->elapsed_seconds >= MIN_SECONDS)

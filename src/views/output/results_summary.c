@@ -14,6 +14,7 @@
 #include "views/output/summary_rows.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -24,7 +25,8 @@
 #define NOTABLE_PART 0.5
 /* A command that computed for more than that had nothing to wait for. */
 #define MOSTLY_COMPUTING_PERCENT 90.0
-/* CPU time below this is a few clock ticks: the kernel cannot divide it. */
+/* CPU time below this is a few clock ticks: the kernel cannot divide it, and pressure is not read.
+ */
 #define DIVISIBLE_CPU_SECONDS 0.01
 
 /* Writes how long it took, and how it ended. Of a process that was attached to, the results have
@@ -42,7 +44,9 @@ static void write_time(struct summary *summary)
     if (limit->enforced)
         snprintf(end, sizeof end, "ended: %s limit exceeded", limit->kind_name);
     else if (signal)
-        snprintf(end, sizeof end, "killed by signal %d (%s)", signal, strsignal(signal));
+        snprintf(end, sizeof end, "killed by signal %d (%s)%s", signal, strsignal(signal),
+            signal == SIGKILL && summary->results->accounting.oom_killed > 0 ? ": out of memory"
+                                                                             : "");
     else if (has_status)
         snprintf(end, sizeof end, "exit status %d", WEXITSTATUS(status));
     else if (is_attached && identity->exit_status >= 0)
@@ -265,13 +269,14 @@ static const char *const missing_names[][2] = {
     {"counts", "I/O and page faults"},
     {"cpu_split", "user and system time"},
     {"kernel_cpu_time", "CPU time"},
+    {"pressure", "what tasks waited for (PSI)"},
     {"process_ends", "short-lived processes"},
     {"process_gpu_ram", "who used the GPU"},
     {"system", "the machine"},
 };
 
 /* Whether a source is worth a word in "Not measured". Who used a GPU is not a second gap where
- * there is none, and the parts of a very small CPU time tell nothing. */
+ * there is none, and of a very small CPU time neither its parts nor pressure tell anything. */
 static bool is_gap(const struct gput_results *results, const struct gput_source *source)
 {
     const struct gput_source *gpu = results_find_source(results, "gpu");
@@ -281,7 +286,9 @@ static bool is_gap(const struct gput_results *results, const struct gput_source 
         return false;
     if (strcmp(source->name, "process_gpu_ram") == 0)
         return !has_no_gpu;
-    return strcmp(source->name, "cpu_split") != 0 || !is_short;
+    bool is_of_longer =
+        strcmp(source->name, "cpu_split") == 0 || strcmp(source->name, "pressure") == 0;
+    return !is_of_longer || !is_short;
 }
 
 /* Writes "Not measured  GPU, CPU energy", in a column of its own, for its label is longer than

@@ -83,7 +83,7 @@ TEST(processes_that_were_killed_for_want_of_memory)
     struct gput_results results = busy_minute();
     results.accounting.oom_killed = 1;
     snprintf(results.accounting.oom_killed_reason, sizeof results.accounting.oom_killed_reason,
-        "counted by the command's own control group");
+        "counted by the command's own control group; version 1: without groups below it");
     expect(&results,
         "1 process was killed: out of memory (counted by the command's own control group).");
     results.accounting.oom_killed = 3;
@@ -127,6 +127,10 @@ TEST(cores_that_others_kept_busy)
     struct gput_results results = busy_minute();
     results.accounting.kernel_cpu_seconds = 60;
     results.mean[GPUT_CPU_SYSTEM_SUM] = 380;
+    expect(&results, "1.0 of 4 cores used."); /* it did not wait for one */
+    results.accounting.run_queue_wait_seconds = NAN;
+    expect(&results, "1.0 of 4 cores used: others kept 2.8 of them busy.");
+    results.accounting.run_queue_wait_seconds = 30;
     expect(&results, "1.0 of 4 cores used: others kept 2.8 of them busy.");
     results.elapsed_seconds = 2; /* already of a short run */
     results.accounting.kernel_cpu_seconds = 2;

@@ -94,15 +94,15 @@ TEST(a_process_that_was_running_is_named)
 {
     struct gput_results results = training();
     struct gput_results_render_options options = gput_results_render_options_default();
-    options.attached = "goes on";
+    options.attached = "is still running";
     strcpy(results.identity.command, "/bin/train\u202e\n\033x");
     results.identity.pid = 4711;
     char *text = summarize(&results, &options);
     const char *begin = "gpu-tracker: /bin/train? ?x, pid 4711\n"
-                        "  Time         3 min 12 s  the process goes on\n";
+                        "  Time         3 min 12 s  the process is still running\n";
     assert_memory_equal(text, begin, strlen(begin));
     free(text);
-    options.attached = "ended";
+    options.attached = "has ended";
     results.identity.exit_status = 3;
     text = summarize(&results, &options);
     assert_non_null(strstr(text, "  Time         3 min 12 s  exit status 3\n"));
@@ -111,6 +111,10 @@ TEST(a_process_that_was_running_is_named)
     results.identity.signal = 9;
     text = summarize(&results, &options);
     assert_non_null(strstr(text, "  Time         3 min 12 s  killed by signal 9 (Killed)\n"));
+    free(text);
+    results.accounting.oom_killed = 1;
+    text = summarize(&results, &options);
+    assert_non_null(strstr(text, "killed by signal 9 (Killed): out of memory\n"));
     free(text);
     options.width = 25;
     text = summarize(&results, &options);
@@ -323,7 +327,7 @@ TEST(a_process_that_goes_on_has_what_its_samples_say)
 {
     struct gput_results results = training();
     struct gput_results_render_options options = gput_results_render_options_default();
-    options.attached = "goes on";
+    options.attached = "is still running";
     results.max[GPUT_COMBINED_RAM] = NAN;
     results.peaks.combined.at_most_bytes = NAN;
     results.sources[0].state = GPUT_SOURCE_UNAVAILABLE;
