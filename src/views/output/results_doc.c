@@ -8,6 +8,7 @@
 #include "base/human.h"
 #include "base/number.h"
 #include "model/results_lines.h"
+#include "model/wall_causes.h"
 #include "views/output/analysis_render.h"
 #include "views/output/doc_text.h"
 
@@ -76,6 +77,40 @@ static enum results_unit unit_of(enum results_shown shown)
 
 /* ---- Lines ---- */
 
+/* Labels what has its unit in its value: "CPU time: 2 s", not "CPU seconds: 2 s". What a thread
+ * waited for is called as in the summary, and pressure by what the kernel's words mean. */
+static void label_without_unit(struct doc *line)
+{
+#define NAMED(ID, name, word, meaning) {#name, word},
+    static const char *const ends[][2] = {{"_some_seconds", ", some tasks waited"},
+        {"_full_seconds", ", all tasks waited"}, {"_seconds", " time"}};
+    static const char *const causes[][2] = {WALL_CAUSES(NAMED)};
+#undef NAMED
+    char key[64];
+    const char *end = "";
+    if (!line)
+        return;
+    snprintf(key, sizeof key, "%s", strcmp(line->key, "seconds") == 0 ? "total" : line->key);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && !*end; i++) {
+        size_t length = strlen(key), ended = strlen(ends[i][0]);
+        if (length <= ended || strcmp(key + length - ended, ends[i][0]) != 0)
+            continue;
+        key[length - ended] = '\0';
+        end = ends[i][1];
+    }
+    for (size_t i = 0; i < sizeof causes / sizeof *causes && *end; i++) {
+        if (strcmp(key, causes[i][0]) != 0)
+            continue;
+        snprintf(key, sizeof key, "%s", causes[i][1]);
+        end = "";
+    }
+    CLEANUP_STR struct str label = {0};
+    doc_text_label(key, &label);
+    str_append(&label, end);
+    doc_label(line, str_text(&label));
+    line->failed |= label.failed;
+}
+
 /* Adds a figure of that base unit ("bytes") as text: in a unit that fits, or in the session's where
  * that was chosen. */
 static void add_text(const struct view *view, struct doc *parent, const char *key,
@@ -83,17 +118,20 @@ static void add_text(const struct view *view, struct doc *parent, const char *ke
 {
     char text[HUMAN_SIZE], number[NUMBER_TEXT_SIZE];
     enum results_unit unit = unit_of(shown);
+    struct doc *line;
     if (!isfinite(value)) {
-        doc_add_null(parent, key);
+        line = doc_add_null(parent, key);
     } else if (view->fits[unit]) {
-        doc_add_string(parent, key, human_of_unit(base_unit, value, text));
+        line = doc_add_string(parent, key, human_of_unit(base_unit, value, text));
     } else {
         size_t length =
             number_format_rounded(results_to_shown(view->results, shown, value), 3, number);
         CLEANUP_STR struct str with_unit = {0};
         str_printf(&with_unit, "%.*s %s", (int)length, number, unit_name(view->results, unit));
-        doc_add_string(parent, key, str_text(&with_unit));
+        line = doc_add_string(parent, key, str_text(&with_unit));
     }
+    if (strcmp(base_unit, "seconds") == 0)
+        label_without_unit(line);
 }
 
 /* Whether a figure is a text with its unit: one of a unit that fits, or of a chosen unit that the
@@ -111,7 +149,10 @@ static void extend_label(struct doc *line, const char *more)
     CLEANUP_STR struct str label = {0};
     if (!line)
         return;
-    doc_text_label(line->key, &label);
+    if (line->label)
+        str_append(&label, line->label);
+    else
+        doc_text_label(line->key, &label);
     str_append(&label, more);
     doc_label(line, str_text(&label));
     line->failed |= label.failed;
@@ -197,7 +238,12 @@ static void visit_line(void *user, const struct results_line *line)
     struct doc *part = section->object ? section->object->first : NULL;
     while (part && (part->kind != DOC_OBJECT || strcmp(part->key, key) != 0))
         part = part->next;
-    add_line(section->view, part ? part : doc_add_object(section->object, key), line);
+    if (!part) {
+        part = doc_add_object(section->object, key);
+        if (section->view->fits[NO_UNIT])
+            label_without_unit(part);
+    }
+    add_line(section->view, part, line);
 }
 
 /* ---- Lists ---- */

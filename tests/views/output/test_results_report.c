@@ -137,12 +137,25 @@ static char *render_with(
     return text;
 }
 
+/* The name of a line without the unit that it may end with. */
+static size_t name_length(const char *line)
+{
+    static const char *const ends[] = {" seconds", " time"};
+    size_t name = strcspn(line, ":\n");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t length = strlen(ends[i]);
+        if (name > length && strncmp(line + name - length, ends[i], length) == 0)
+            return name - length;
+    }
+    return name;
+}
+
 /* Cuts each line after its name, and drops those that name a unit. */
 static void keep_names(char *text)
 {
     char *to = text;
     for (char *line = text; *line;) {
-        size_t length = strcspn(line, "\n"), name = strcspn(line, ":\n");
+        size_t length = strcspn(line, "\n"), name = name_length(line);
         char *next = line + length + (line[length] == '\n');
         if (strncmp(line + strspn(line, " "), "Unit:", 5) != 0) {
             memmove(to, line, name);
@@ -162,8 +175,8 @@ TEST(figures_have_units_that_fit_where_none_was_chosen)
         "Allowed:\n   RAM: 8 GB\n   Cores: 3.5\n", "   Descendants at most: 25.6 MB\n",
         "      Kernel: 12.5 s\n", "      Captured percent: 96 %\n",
         "      Short lived, at least: 500 ms\n", "      Minor: 123456789\n", "      Read: 5 GB\n",
-        "      System network sent: 0 B\n", "   CPU seconds: 12.5 ms\n   RSS: 3.65 MB\n",
-        "   Node seconds: n/a\n"};
+        "      System network sent: 0 B\n", "   CPU time: 12.5 ms\n   RSS: 3.65 MB\n",
+        "   Node time: n/a\n"};
     struct gput_results results = make_results();
     struct gput_results_render_options options = gput_results_render_options_default();
     options.fits_units = true;
@@ -180,6 +193,28 @@ TEST(figures_have_units_that_fit_where_none_was_chosen)
     assert_string_equal(text, plain);
     free(text);
     free(plain);
+}
+
+TEST(a_label_does_not_repeat_the_unit_of_its_figure)
+{
+    static const char *const lines[] = {"   CPU time:\n      Kernel: 12.5 s\n",
+        "      Wait time: 1.5 s\n", "Time went:\n   Total: 10 s\n", "   Asleep (pipe): 2 s\n",
+        "   Waiting for a CPU: 3 s\n", "      CPU, some tasks waited: 4 s\n",
+        "      I/O, all tasks waited: n/a\n"};
+    struct gput_results results = make_results();
+    struct gput_results_render_options options = gput_results_render_options_default();
+    options.fits_units = true;
+    results.time_went.seconds = 10;
+    results.time_went.seconds_of[WALL_PIPE] = 2;
+    results.time_went.seconds_of[WALL_CPU] = 3;
+    results.system_pressure.some_seconds[PRESSURE_CPU] = 4;
+    results.system_pressure.full_seconds[PRESSURE_IO] = NAN;
+    char *text = render_with(&results, &options);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (!strstr(text, lines[i]))
+            fail_msg("\"%s\" is not in %s", lines[i], text);
+    }
+    free(text);
 }
 
 TEST(a_unit_that_was_chosen_stays)
