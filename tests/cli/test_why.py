@@ -7,6 +7,7 @@ import re
 
 from command import CommandTest, main
 from fake_gpu import GpuTest
+from report_data import Report, use_page
 
 SLEEPER = ["sh", "-c", "sleep 1.5"]
 
@@ -123,6 +124,13 @@ class WhyOfGpus(GpuTest):
             self.assertLess(others[f"{cause}_seconds"], 0.6 * others["seconds"])
         self.assertRegex(page, r"\nWhile no GPU was busy, the main thread:\n  asleep \(child\) .*\n(  .*\n)*and all other threads, their times added up:\n  asleep ")
         self.assertRegex(page, r"\nAdvice\n  The GPU was idle for \d+ % of the time\. Meanwhile the main thread was: ")
+        use_page(self)
+        self.assertEqual(self.gpu_tracker("report", "out.json", "-o", "report.html", GPUT_REPORT_PAGE=str(self.folder / "page.html")).returncode, 0)
+        shown = {account["id"]: account for account in Report(self.folder / "report.html").sessions[0]["time_went"]}
+        for name, section in (("gpu_idle", main_thread), ("gpu_idle_others", others)):
+            self.assertEqual(shown[name]["seconds"], section["seconds"])
+            for share in shown[name]["shares"]:
+                self.assertEqual(share["seconds"], section[f"{share['cause']}_seconds"])
 
     def test_while_a_gpu_is_busy_nothing_is(self):
         report, page = self.explain(90)

@@ -78,6 +78,7 @@ static const struct {
     {"btrfs_", WALL_STORAGE},
     {"nfs", WALL_STORAGE},
     {"rpc_wait_bit", WALL_STORAGE},
+    {"fuse_dev_do_read", WALL_OTHER}, /* a server that has no request */
     {"fuse_", WALL_STORAGE},
     {"__fuse_", WALL_STORAGE},
     {"request_wait_answer", WALL_STORAGE},

@@ -382,7 +382,7 @@ static struct gput_wall wall_of_samples(const struct report_session *session)
     wall.seconds = seconds;
     wall.samples = seconds / session->sample_seconds;
     for (int i = 0; i < WALL_CAUSE_COUNT; i++)
-        wall.seconds_of[i] = fmax(0, session->mean[GPUT_TIME_COMPUTING + i]) * seconds / 100;
+        wall.seconds_of[i] = session->mean[GPUT_TIME_COMPUTING + i] * seconds / 100; /* or NaN */
     return wall;
 }
 
@@ -404,6 +404,8 @@ static void add_time_went(struct report_session *session, const struct gput_resu
     add_account(list, "main_thread", "main thread alone", &results->main_thread);
     add_account(list, "other_threads", "all other threads", &results->other_threads);
     add_account(list, "gpu_idle", "main thread while no GPU was busy", &results->gpu_idle);
+    add_account(list, "gpu_idle_others", "all other threads while no GPU was busy",
+        &results->gpu_idle_others);
 }
 
 int report_cards_add(struct report_session *session, struct gput_error *error)

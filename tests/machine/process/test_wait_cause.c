@@ -24,6 +24,8 @@ TEST(the_function_says_what_it_sleeps_for)
     assert_int_equal(wait_cause_of_channel("__iomap_dio_rw"), WALL_STORAGE);
     assert_int_equal(wait_cause_of_channel("locks_lock_inode_wait"), WALL_LOCK);
     assert_int_equal(wait_cause_of_channel("do_wait"), WALL_CHILD);
+    assert_int_equal(wait_cause_of_channel("fuse_dev_do_read"), WALL_OTHER);
+    assert_int_equal(wait_cause_of_channel("fuse_simple_request"), WALL_STORAGE);
     assert_int_equal(wait_cause_of_channel("do_signal_stop"), WALL_STOPPED);
     assert_int_equal(wait_cause_of_channel("nv_wait_for_event"), WALL_GPU);
 }
