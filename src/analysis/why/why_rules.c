@@ -126,6 +126,8 @@ static const struct rule {
 /* Of the time for which GPUs were known, a part in which none was busy is worth saying from here.
  */
 #define MIN_IDLE_GPU_PERCENT 30.0
+/* The same of the time for which one was slowed for one reason. */
+#define MIN_SLOWED_GPU_PERCENT 10.0
 
 double why_held_points(enum wall_cause cause)
 {
@@ -155,6 +157,37 @@ static bool explain_idle_gpu(const struct gput_results *results, char text[WHY_T
     return true;
 }
 
+/* The GPU that was slowed for the largest part of the time for which its driver was read. */
+static bool explain_slowed_gpu(const struct gput_results *results, char text[WHY_TEXT_SIZE])
+{
+    double most = MIN_SLOWED_GPU_PERCENT;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
+        const struct gput_gpu *gpu = &results->gpus[i];
+        const struct {
+            double seconds;
+            const char *by, *remedy;
+        } reasons[] = {
+            {gpu->power_cap_seconds, "its power limit", "a higher limit lets it run faster"},
+            {gpu->sync_boost_seconds, "the clocks of other cards", "look at the slowest of them"},
+            {gpu->thermal_seconds, "its driver because of heat", "better cooling"},
+            {gpu->hardware_thermal_seconds, "the chip because of heat", "better cooling"},
+            {gpu->power_brake_seconds, "the power supply", "look at the machine's power"},
+        };
+        double known = gpu->last_reading_seconds - gpu->first_reading_seconds;
+        for (size_t k = 0; gpu->selected && k < sizeof reasons / sizeof *reasons; k++) {
+            double percent = 100 * reasons[k].seconds / known;
+            if (!(percent >= most))
+                continue;
+            most = percent;
+            text_fit(text, WHY_TEXT_SIZE,
+                "GPU %u was slowed by %s for %.0f %% of the time: %s.", (unsigned)i,
+                reasons[k].by, fmin(percent, 100), reasons[k].remedy);
+        }
+    }
+    return text[0];
+}
+
 size_t why_advice(const struct gput_results *results, char texts[WHY_MAX_ADVICE][WHY_TEXT_SIZE])
 {
     struct why_share shares[WALL_CAUSE_COUNT];
@@ -164,6 +197,7 @@ size_t why_advice(const struct gput_results *results, char texts[WHY_MAX_ADVICE]
         .cores = isnan(allowed) ? results->static_data.system_core_count : allowed,
         .other_cores = fmax(results->other_threads.seconds_of[WALL_COMPUTING] / wall->seconds, 0)};
     size_t count = explain_idle_gpu(results, texts[0]) ? 1 : 0;
+    count += explain_slowed_gpu(results, texts[count]) ? 1 : 0;
     size_t n_shares = why_is_telling(wall) ? why_shares(wall, shares) : 0;
     for (size_t i = 0; i < n_shares && count < WHY_MAX_ADVICE; i++) {
         for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {

@@ -68,6 +68,11 @@ static void write_gpus(struct str *text, const struct gput_results *results)
         str_append(text, "and all other threads, their times added up:\n");
         write_shares(text, &results->gpu_idle_others);
     }
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
+        const struct gput_gpu *gpu = &results->gpus[i];
+        if (gpu->selected && gpu->slowed_by[0])
+            str_printf(text, "GPU %u was slowed by: %s\n", (unsigned)i, gpu->slowed_by);
+    }
 }
 
 /* How long some tasks waited, by the kernel. */

@@ -140,4 +140,24 @@ TEST(what_only_computed_has_no_advice)
     assert_int_equal(why_advice(&results, texts), 0);
 }
 
+TEST(a_gpu_that_was_slowed_is_named_with_its_reason)
+{
+    char texts[WHY_MAX_ADVICE][WHY_TEXT_SIZE];
+    struct gput_results results = session();
+    struct gput_gpu gpus[2] = {{.selected = true, .power_cap_seconds = 0.9, .thermal_seconds = NAN},
+        {.selected = true, .power_cap_seconds = 2, .thermal_seconds = 4}};
+    results.n_gpus = 2;
+    results.gpus = gpus;
+    for (int i = 0; i < 2; i++) {
+        gpus[i].first_reading_seconds = 1;
+        gpus[i].last_reading_seconds = 11;
+    }
+    results.time_went.seconds_of[WALL_COMPUTING] = 10;
+    assert_int_equal(why_advice(&results, texts), 1);
+    assert_string_equal(texts[0],
+        "GPU 1 was slowed by its driver because of heat for 40 % of the time: better cooling.");
+    results.gpus[1].selected = false;
+    assert_int_equal(why_advice(&results, texts), 0);
+}
+
 RUN_TESTS(NULL, NULL)
