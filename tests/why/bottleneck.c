@@ -312,20 +312,6 @@ static void be_stopped(double until)
 #define FILE_BYTES ((size_t)64 << 20)
 #define BLOCK_BYTES 65536
 
-static int open_file(char name[])
-{
-    static char block[BLOCK_BYTES];
-    int fd = mkstemp(name);
-    for (size_t done = 0; fd >= 0 && done < FILE_BYTES; done += sizeof block) {
-        memset(block, (int)(done / sizeof block), sizeof block);
-        if (write(fd, block, sizeof block) != (ssize_t)sizeof block)
-            exit(3);
-    }
-    fsync(fd);
-    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-    return fd;
-}
-
 static void write_to_storage(double until)
 {
     char name[] = "storage-XXXXXX";
@@ -342,12 +328,12 @@ static void write_to_storage(double until)
     unlink(name);
 }
 
-static void touch_a_mapped_file(double until)
+/* Its pages are dropped by the program, or by the kernel, whose control group has no room for all. */
+static void touch_a_mapped_file(double until, bool drops)
 {
-    char name[] = "mapped-XXXXXX";
     struct times before;
     cause = "paging";
-    int fd = open_file(name);
+    int fd = open("mapped", O_RDONLY | O_CLOEXEC);
     volatile char sum = 0;
     begin_call(&before);
     while (goes_on(until)) {
@@ -358,10 +344,120 @@ static void touch_a_mapped_file(double until)
         for (size_t i = 0; i < FILE_BYTES && goes_on(until); i += 4096 * 5)
             sum = (char)(sum + bytes[i]);
         munmap(bytes, FILE_BYTES);
-        posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+        if (drops)
+            posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     }
     end_call(&before);
-    unlink(name);
+}
+
+static void drop_pages(double until)
+{
+    touch_a_mapped_file(until, true);
+}
+
+static void have_pages_reclaimed(double until)
+{
+    touch_a_mapped_file(until, false);
+}
+
+/* More memory than its control group has, where there is swap space. */
+static void touch_swapped_memory(double until)
+{
+    struct times before;
+    cause = "paging";
+    volatile char *bytes = mmap(
+        NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED)
+        exit(3);
+    begin_call(&before);
+    while (goes_on(until)) {
+        for (size_t i = 0; i < FILE_BYTES && goes_on(until); i += 4096)
+            bytes[i]++;
+    }
+    end_call(&before);
+}
+
+/* "slow" is a file of a file system that takes its time (slow_disk.c). */
+static void read_a_slow_disk(double until)
+{
+    static char block[BLOCK_BYTES];
+    struct times before;
+    cause = "storage";
+    int fd = open("slow/file", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        exit(3);
+    while (goes_on(until)) {
+        begin_call(&before);
+        if (pread(fd, block, sizeof block, 0) <= 0)
+            exit(3);
+        end_call(&before);
+        burn(0.002);
+    }
+}
+
+/* ---- a GPU: that of a driver which reads what it is from a file ---- */
+
+#define GPU_IDLE_SECONDS 1.2
+#define GPU_BUSY_SECONDS 0.6
+
+/* `slowed`: for how long its power limit has slowed it so far. */
+static void set_gpu(int percent, double slowed)
+{
+    FILE *file = fopen("gpu.new", "w");
+    if (!file)
+        exit(3);
+    fprintf(file,
+        "gpu GPU-aaaa\nmemory 16000000000 0 9000000000\nutilization %d\n"
+        "value nvmlDeviceGetCurrentClocksEventReasons %d\nvalue field/74 %.0f\n",
+        percent, slowed > 0 ? 4 : 0, slowed * 1e9);
+    fclose(file);
+    rename("gpu.new", "gpu");
+}
+
+/* It has nothing to do until the main thread has read what a worker makes. */
+static void feed_a_gpu(double until)
+{
+    int ends[2];
+    char byte = 0;
+    struct times before;
+    cause = "pipe";
+    if (pipe(ends) != 0)
+        exit(3);
+    if (fork() == 0) {
+        while (goes_on(until)) {
+            rest(GPU_IDLE_SECONDS);
+            if (write(ends[1], &byte, 1) != 1)
+                break;
+            rest(GPU_BUSY_SECONDS);
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    for (ssize_t got = 1; got == 1;) {
+        set_gpu(0, 0);
+        begin_call(&before);
+        got = read(ends[0], &byte, 1);
+        end_call(&before);
+        set_gpu(90, 0);
+        begin_call(&before);
+        rest(got == 1 ? GPU_BUSY_SECONDS : 0);
+        end_call_of(&before, &slept_by_choice);
+    }
+    wait(NULL);
+}
+
+/* It has work all the time, and its power limit slows it for most of that. */
+static void slow_a_gpu(double until)
+{
+    struct times before;
+    cause = "timer";
+    double start = now(CLOCK_MONOTONIC);
+    while (goes_on(until)) {
+        set_gpu(100, 0.7 * (now(CLOCK_MONOTONIC) - start));
+        begin_call(&before);
+        rest(0.05);
+        end_call(&before);
+    }
 }
 
 static const struct {
@@ -380,7 +476,12 @@ static const struct {
     {"forks", fork_often},
     {"stopped", be_stopped},
     {"storage", write_to_storage},
-    {"mapped", touch_a_mapped_file},
+    {"mapped", drop_pages},
+    {"reclaim", have_pages_reclaimed},
+    {"swap", touch_swapped_memory},
+    {"fuse", read_a_slow_disk},
+    {"gpu_wait", feed_a_gpu},
+    {"gpu_slowed", slow_a_gpu},
 };
 
 static void write_truth(const char *path, const struct times *start)

@@ -1,50 +1,95 @@
 #!/usr/bin/env python3
-"""Makes the confusion matrix of docs/why.md: confusion.py COMMAND BOTTLENECK [SECONDS]. Each program is run as root and as another user, with
-samples at 10 Hz and 1 Hz; a row has what it says of itself, a line below it what gpu-tracker says."""
+"""Makes the tables of "How well it is known": confusion.py BUILD [SECONDS] [--write docs/why.md]. Each program is run as root and as another user,
+with samples at 10 Hz and 1 Hz, both as one of many on the machine and before all others (nice)."""
 
+import argparse
+import collections
 import os
 import pathlib
 import shutil
-import sys
 import tempfile
 
-from bottlenecks import COUNTED, PROGRAMS, first, run, said_of
-
-CAUSES = ["computing", "cpu_wait", "storage", "paging", "stopped", "pipe", "socket", "lock", "poll", "child", "timer", "other", "unknown"]
 AS_NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+FIRST_LINE, LAST_LINE = "<!-- made by tests/why/confusion.py -->\n", "<!-- end -->\n"
 
 
-def row(name, values):
-    return f"| {name} | " + " | ".join(f"{values[cause]:.0f}" if values.get(cause, 0) >= 0.5 else "" for cause in CAUSES) + " |"
+def words_of(shares):
+    """The shares of 1 % or more, the largest first."""
+    causes = sorted((cause for cause, share in shares.items() if share >= 0.995), key=shares.get, reverse=True)
+    return ", ".join(f"{cause} {shares[cause]:.0f}" for cause in causes)
+
+
+def mean_of(shares):
+    return {cause: sum(each.get(cause, 0) for each in shares) / len(shares) for cause in {cause for each in shares for cause in each}}
+
+
+def tables(runs, refused):
+    """`runs`: (program, truth, said, first one known, first one named) of each."""
+    from bottlenecks import COUNTED, PROGRAMS
+
+    worst = {"counted": 0, "sampled": 0}
+    lines = ["| program | truth | gpu-tracker | largest difference |", "| --- | --- | --- | ---: |"]
+    for name in PROGRAMS:
+        of_it = [run for run in runs if run[0] == name]
+        if not of_it:
+            lines.append(f"| {name} | | not run: {refused[name]} | |")
+            continue
+        largest = 0
+        for _, truth, said, _, _ in of_it:
+            for cause, share in truth.items():
+                difference = abs(said.get(cause, 0) - share)
+                kind = "counted" if cause in COUNTED else "sampled"
+                worst[kind], largest = max(worst[kind], difference), max(largest, difference)
+        lines.append(f"| {name} | {words_of(mean_of([run[1] for run in of_it]))} | {words_of(mean_of([run[2] for run in of_it]))} | {largest:.1f} |")
+    counts = collections.Counter((known, named) for *_, known, named in runs)
+    causes = list(dict.fromkeys([known for known, _ in counts] + [named for _, named in counts]))
+    lines += ["", "| known | " + " | ".join(causes) + " |", "| --- |" + " ---: |" * len(causes)]
+    for known in causes:
+        lines.append(f"| {known} | " + " | ".join(str(counts[known, named] or "") for named in causes) + " |")
+    right = sum(count for (known, named), count in counts.items() if known == named)
+    return lines + ["", f"The first cause was right in {right} of {len(runs)} runs. The largest difference was {worst['counted']:.1f} points of what "
+                    f"is counted and {worst['sampled']:.1f} of what is sampled."]
+
+
+def run_all(build, seconds):
+    from bottlenecks import PROGRAMS, Refused, first_known, first_named, run, said_of
+
+    runs, refused = [], {}
+    users = ([], AS_NOBODY) if os.geteuid() == 0 else ([],)
+    with tempfile.TemporaryDirectory() as name_of_folder:
+        folder = pathlib.Path(name_of_folder)
+        folder.chmod(0o777)
+        for program in "gpu-tracker", "tests/why/bottleneck":
+            shutil.copy(build / program, folder)
+        for name, section in PROGRAMS.items():
+            for as_user, interval, before in ((user, interval, before) for user in users for interval in (0.1, 1) for before in ([], ["nice", "-n", "-20"])):
+                try:
+                    report, truth, _ = run(folder, "./gpu-tracker", name, seconds, interval, as_user=as_user, before=before if os.geteuid() == 0 else [])
+                except Refused as reason:
+                    refused[name] = str(reason)
+                    break
+                said = said_of(report, section)[0]
+                runs.append((name, truth, said, first_known(truth, name), first_named(folder, "./gpu-tracker", report, name)))
+                print(*runs[-1], sep="\n  ", flush=True)
+    return runs, refused
 
 
 def main():
-    command, program, seconds = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "5"
-    worst = {"counted": 0, "sampled": 0}
-    right = total = 0
-    print("| program, who, interval | " + " | ".join(CAUSES) + " |")
-    print("| --- |" + " ---: |" * len(CAUSES))
-    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
-        os.chmod(folder, 0o777)
-        for file in command, program:
-            shutil.copy(file, folder)
-        for name, section in PROGRAMS.items():
-            for as_user, who in ([], "root"), (AS_NOBODY, "user"):
-                if os.geteuid() != 0 and not as_user:
-                    continue
-                for interval in 0.1, 1:
-                    report, truth, _ = run(folder, "./gpu-tracker", "./bottleneck", name, seconds, interval, as_user=as_user if os.geteuid() == 0 else [])
-                    said, _ = said_of(report, section)
-                    print(row(f"{name}: truth", truth))
-                    print(row(f"{name}: {who}, {interval} s", said), flush=True)
-                    for cause, share in truth.items():
-                        kind = "counted" if cause in COUNTED else "sampled"
-                        worst[kind] = max(worst[kind], abs(said[cause] - share))
-                    right += first(said) == first(truth)
-                    total += 1
-    load = os.getloadavg()[0]
-    print(f"\nThe first cause was right in {right} of {total} runs. The largest difference was {worst['counted']:.1f} points of what is "
-          f"counted and {worst['sampled']:.1f} of what is sampled (load {load:.0f} on {os.cpu_count()} CPUs).")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
+    parser.add_argument("seconds", nargs="?", type=float, default=4)
+    parser.add_argument("--write", type=pathlib.Path, help="the page that the tables go into")
+    options = parser.parse_args()
+    os.environ |= {"GPUT_BOTTLENECK": str(options.build / "tests/why/bottleneck"), "GPUT_SLOW_DISK": str(options.build / "tests/why/slow_disk"),
+                   "GPUT_FAKE_NVML": str(options.build / "tests/fake-nvml/libfake-nvml.so")}
+    before = os.getloadavg()[0]
+    text = "\n".join(tables(*run_all(options.build, options.seconds)))
+    text += f"\n{os.cpu_count()} CPUs, load {before:.0f} before and {os.getloadavg()[0]:.0f} at the end, Linux {os.uname().release.split('-')[0]}.\n"
+    print(text)
+    if options.write:
+        page = options.write.read_text()
+        head, rest = page.split(FIRST_LINE)
+        options.write.write_text(head + FIRST_LINE + "\n" + text + "\n" + LAST_LINE + rest.split(LAST_LINE)[1])
 
 
 if __name__ == "__main__":
