@@ -32,8 +32,11 @@ static void write_rows(const char *path, long rows)
 {
     FILE *file = fopen(path, "w");
     fputs(static_data, file);
-    for (int i = 0; i < TRACKED_MEASUREMENTS; i++)
-        fprintf(file, "%s,", gput_measurement(tracked_measurements[i])->name);
+    for (int i = 0; i < TRACKED_MEASUREMENTS; i++) {
+        /* Columns after the timestamp are left out, as in a file of the older gpu_tracker. */
+        if (!measurement_came_later(tracked_measurements[i]))
+            fprintf(file, "%s,", gput_measurement(tracked_measurements[i])->name);
+    }
     fputs("timestamp\n", file);
     for (long row = 0; row < rows; row++) {
         long turn = row * 7919 % 5003;
@@ -107,7 +110,7 @@ static double measure(int (*function)(const char *, const char *), const char *t
     if (child == 0)
         _exit(function(tracking, marks));
     if (wait4(child, &status, 0, &usage) < 0 || status != 0) {
-        fputs("It failed.\n", stderr);
+        fputs("Reading or analyzing the files failed.\n", stderr);
         exit(1);
     }
     *megabytes = (double)usage.ru_maxrss * 1024e-6;

@@ -178,6 +178,7 @@ void session_allowed_read(struct session_settings *settings, pid_t pid,
  * tracked nor collected.
  */
 
+/* True where a list has a process. */
 static bool contains(const struct pid_vector *pids, pid_t pid)
 {
     for (size_t i = 0; i < pids->count; i++) {
@@ -196,6 +197,8 @@ static struct process *tracked(struct gput_session *session, pid_t pid)
 /* Whether a child of ours is an orphan or started by the caller, as far as the log knows. */
 enum owner { ORPHAN, OWN_CHILD, UNKNOWN };
 
+/* Tells whose child a process is that has ended: the caller's own, or an orphan of the session.
+ * */
 static enum owner owner_of(struct gput_session *session, pid_t pid)
 {
     const struct process_log *log = &session->ledger.log;
@@ -242,6 +245,7 @@ void session_open_orphans_io(struct process_tree *tree)
     }
 }
 
+/* Collects an orphan and adds its figures. */
 static void collect(struct gput_session *session, pid_t pid)
 {
     /* After the last scan nothing else would notice that it is gone. */

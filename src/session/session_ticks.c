@@ -268,6 +268,7 @@ static void follow_events(void *user, int64_t until_ns)
         read_ram_between, session);
 }
 
+/* One tick: reads events, takes a sample and checks limits. */
 static void tick(void *user)
 {
     struct gput_session *session = user;
@@ -277,6 +278,7 @@ static void tick(void *user)
     limits_check(&session->limits);
 }
 
+/* Takes the last sample in the sampling thread. */
 static void end_ticks(void *user)
 {
     struct gput_session *session = user;

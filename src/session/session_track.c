@@ -89,6 +89,7 @@ static void name_session(struct session_settings *settings, pid_t pid)
     environment_finish(&environment);
 }
 
+/* Begins the log of processes with what the kernel announces here. */
 static void start_log(struct gput_session *session)
 {
     bool detailed = session->settings.options.processes;
@@ -118,6 +119,7 @@ static void start_log(struct gput_session *session)
     session_events_begin(&session->events, &session->ledger.log, use);
 }
 
+/* Returns when exact readings of RAM are taken in a mode. */
 static enum exact_readings_when when_to_read(enum gput_ram_mode mode)
 {
     switch (mode) {
@@ -131,6 +133,7 @@ static enum exact_readings_when when_to_read(enum gput_ram_mode mode)
     return EXACT_READINGS_ADAPTIVE;
 }
 
+/* Returns the options of the sampler for this session. */
 static struct sampler_options sampler_options_of(struct gput_session *session)
 {
     return (struct sampler_options){
@@ -225,6 +228,7 @@ static bool needs_node(const struct session_settings *settings)
     return !is_own_or_child || options->whole_machine || options->energy_folder;
 }
 
+/* Joins the trackers of this machine that take turns in reading its counters. */
 static void join_node(struct gput_session *session)
 {
     struct launcher launcher;
@@ -283,6 +287,7 @@ static void open_target(struct gput_session *session, pid_t pid)
         network_pid(session));
 }
 
+/* Begins to track a process: opens what is read at each tick, and scans its tree once. */
 static int track(struct gput_session *session, pid_t pid, struct gput_error *error)
 {
     if (session->settings.mode != SESSION_LAUNCHED)
@@ -361,6 +366,7 @@ static int track_first(
     return code;
 }
 
+/* Warns of processes that were to be tracked and do not exist. */
 static void warn_of_absent(struct gput_session *session, const pid_t *pids, size_t count)
 {
     if (!schedule_lock(&session->schedule))
@@ -401,6 +407,7 @@ int gput_session_track_machine(struct gput_session *session, struct gput_error *
     return track(session, 0, error);
 }
 
+/* Starts the command, held before its execve(), and begins to track it. */
 static int launch_and_track(struct gput_session *session, char *const argv[],
     const struct session_launch *how, struct gput_error *error)
 {

@@ -111,6 +111,8 @@ static bool read_slurm_job(const char *cgroup, char *job, size_t size)
     return true;
 }
 
+/* Writes the job of a process: of Slurm's control group, else of its launcher, else its pod or
+ * container. "": none. */
 static void read_job(const struct owners *owners, pid_t pid, char *job, size_t size)
 {
     struct container container;
@@ -129,6 +131,7 @@ static void read_job(const struct owners *owners, pid_t pid, char *job, size_t s
     environment_finish(&environment);
 }
 
+/* Finds the user and the job that a process belongs to. */
 static void find_owners(struct owners *owners, struct owned_process *owned)
 {
     struct proc_status status;
@@ -156,6 +159,7 @@ static int by_pid(const void *a, const void *b)
     return ORDER(left->pid, right->pid);
 }
 
+/* Returns a process as of the previous snapshot. NULL: it is new. */
 static const struct owned_process *find_owned(const struct owners *owners, pid_t pid)
 {
     struct owned_process wanted = {.pid = pid};
@@ -164,6 +168,7 @@ static const struct owned_process *find_owned(const struct owners *owners, pid_t
                : NULL;
 }
 
+/* Adds a process, and its CPU time since the previous snapshot, to one owner. */
 static void add_process(
     struct owners *owners, size_t index, double cpu_seconds, const struct process *process)
 {
@@ -175,6 +180,8 @@ static void add_process(
         owner->figures.ram_bytes += (double)memory_rss(&process->polled->memory).total;
 }
 
+/* Adds a process to its user and its job. A process may change both after exec, so they are read
+ * a few times. */
 static void add_to_owners(
     struct owners *owners, const struct process *process, struct owned_process *owned)
 {

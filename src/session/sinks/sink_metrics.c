@@ -33,6 +33,7 @@ struct metrics_sink {
 
 /* ---- the server's thread ---- */
 
+/* Frees the pages, so that the next request makes them from newer results. */
 static void forget_pages(struct metrics_sink *metrics)
 {
     for (int i = 0; i < PAGES; i++) {
@@ -41,6 +42,7 @@ static void forget_pages(struct metrics_sink *metrics)
     }
 }
 
+/* Writes the metrics in one form. The caller frees the text; NULL without memory. */
 static char *make_page(struct metrics_sink *metrics, int form)
 {
     struct owner_figures figures[2 * OWNERS_MAX];
@@ -71,6 +73,7 @@ static bool is_path(const struct http_request *request, const char *path)
            memcmp(request->path, path, request->path_length) == 0;
 }
 
+/* Answers a request with the page of metrics, or with status 404. */
 static void answer(struct metrics_sink *metrics, const struct http_request *request,
     struct http_response *response)
 {
@@ -88,6 +91,7 @@ static void answer(struct metrics_sink *metrics, const struct http_request *requ
     str_append(&response->body, text);
 }
 
+/* Answers a request, and notes what the server's thread used, which is not the program's. */
 static void handle(void *user, const struct http_request *request, struct http_response *response)
 {
     struct metrics_sink *metrics = user;
@@ -98,6 +102,7 @@ static void handle(void *user, const struct http_request *request, struct http_r
 
 /* ---- the sink ---- */
 
+/* Opens the server at the address of the option. */
 static int open_server(struct sink *sink, struct gput_error *error)
 {
     struct metrics_sink *metrics = (struct metrics_sink *)sink;
@@ -133,6 +138,7 @@ static void start_server(struct sink *sink, const struct gput_results *results)
     metrics->server = NULL;
 }
 
+/* Ends the server and its thread. */
 static void stop_server(struct sink *sink)
 {
     struct metrics_sink *metrics = (struct metrics_sink *)sink;

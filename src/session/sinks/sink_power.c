@@ -186,6 +186,7 @@ static void write_item(struct sink_writer *writer, void *user, void *bytes)
     doc_destroy(item->end);
 }
 
+/* Completes the recording and frees the output. */
 static void end_recording(struct sink_writer *writer, void *user, const struct sink_end *end)
 {
     struct power_output *output = user;

@@ -44,6 +44,7 @@ struct push_item {
     struct gput_results *results; /* owned; NULL: it is to be tried again */
 };
 
+/* Frees the output when both the session and the writer's thread have released it. */
 static void release(struct push_output *output)
 {
     pthread_mutex_lock(&output->lock);
@@ -57,6 +58,7 @@ static void release(struct push_output *output)
 
 /* ---- the writer's thread ---- */
 
+/* Copies the state of the queue to where the session reads it. */
 static void publish(struct push_output *output)
 {
     const struct push *push = output->push;
@@ -70,6 +72,8 @@ static void publish(struct push_output *output)
     pthread_mutex_unlock(&output->lock);
 }
 
+/* Adds the results of an item to the queue, and sends what is due. Warns of the first failure.
+ * */
 static void write_item(struct sink_writer *writer, void *user, void *bytes)
 {
     struct push_output *output = user;
@@ -114,6 +118,7 @@ static void end_output(struct sink_writer *writer, void *user, const struct sink
 
 /* ---- the session's side ---- */
 
+/* Creates the queue of a receiver, and gives it to the writer's thread. */
 static int make_output(
     struct push_sink *sink, const struct push_protocol *protocol, struct push_settings *settings)
 {
@@ -140,6 +145,7 @@ static const char *variable(const char *name)
     return getenv(name);
 }
 
+/* Completes an open: passes remarks on the settings to the caller and creates the output. */
 static int finish_open(struct sink *sink, const struct push_protocol *protocol,
     struct push_settings *settings, int code, struct gput_error *error)
 {
@@ -154,6 +160,7 @@ static int finish_open(struct sink *sink, const struct push_protocol *protocol,
     return code;
 }
 
+/* Reads the settings of OTLP, also from its environment variables. */
 static int open_otlp(struct sink *sink, struct gput_error *error)
 {
     struct push_settings settings;
@@ -165,6 +172,7 @@ static int open_otlp(struct sink *sink, struct gput_error *error)
     return finish_open(sink, &push_otlp, &settings, code, error);
 }
 
+/* Reads the settings of remote write, also from its environment variables. */
 static int open_remote_write(struct sink *sink, struct gput_error *error)
 {
     struct push_settings settings;
@@ -187,6 +195,8 @@ static bool is_due(struct push_sink *sink, int64_t now_ns)
     return true;
 }
 
+/* Hands a copy of the results to the writer's thread when they are due, or wakes it to try
+ * again. */
 static void take_results(struct sink *base, const struct gput_results *results)
 {
     struct push_sink *sink = (struct push_sink *)base;
@@ -213,6 +223,7 @@ static void end_soon(struct sink *base)
         push_end_soon(sink->output->push, clock_monotonic_ns());
 }
 
+/* Reports where metrics were sent, and how many samples were lost. */
 static void add_source(const struct sink *base, struct gput_results *results)
 {
     const struct push_sink *sink = (const struct push_sink *)base;
@@ -232,6 +243,7 @@ static void add_source(const struct sink *base, struct gput_results *results)
             has_lost ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT, "%s", text);
 }
 
+/* Releases the session's part of the output. */
 static void finish(struct sink *base)
 {
     struct push_sink *sink = (struct push_sink *)base;

@@ -77,6 +77,7 @@ static void update(struct sink_writer *writer, void *file, void *item)
     str_finish(item);
 }
 
+/* Removes the file after a regular end; it stays if the session was abandoned. */
 static void end_file(struct sink_writer *writer, void *file, const struct sink_end *end)
 {
     (void)writer;

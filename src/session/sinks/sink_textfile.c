@@ -42,6 +42,7 @@ struct textfile_sink {
 
 /* ---- the writer's thread ---- */
 
+/* Writes the metrics to the session's file in the folder. */
 static int write_file(const struct textfile_output *output, const struct gput_results *results,
     struct gput_error *error)
 {
@@ -67,6 +68,7 @@ static int write_file(const struct textfile_output *output, const struct gput_re
     return code;
 }
 
+/* Writes the file. Before the first time, removes files that killed trackers left. */
 static void keep(
     struct sink_writer *writer, struct textfile_output *output, const struct gput_results *results)
 {
@@ -115,6 +117,7 @@ static void end_output(struct sink_writer *writer, void *user, const struct sink
 
 /* ---- the session's side ---- */
 
+/* Checks that the folder exists and can be written. */
 static int check(const char *folder, struct gput_error *error)
 {
     struct stat info;
@@ -127,6 +130,7 @@ static int check(const char *folder, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Checks the options and creates what the writer's thread uses. */
 static int open_output(struct sink *sink, struct gput_error *error)
 {
     const char *given = sink->settings->options.labels;
@@ -152,6 +156,7 @@ static int open_output(struct sink *sink, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Hands a copy of the results to the writer's thread every few seconds. */
 static void take_results(struct sink *sink, const struct gput_results *results)
 {
     struct textfile_sink *textfile = (struct textfile_sink *)sink;

@@ -181,6 +181,7 @@ static int write_totals(struct tracking_output *output, struct totals_table *tab
     return tracking_file_write_table_row(output->file, table->table, values, now_ns, error);
 }
 
+/* Writes a row of the table energy_data. */
 static int write_energy(struct tracking_output *output, const struct tracking_row_item *item,
     int64_t now_ns, struct gput_error *error)
 {
@@ -192,6 +193,7 @@ static int write_energy(struct tracking_output *output, const struct tracking_ro
         item->energy, now_ns, error);
 }
 
+/* Writes a row of the table io_data. */
 static int write_io(struct tracking_output *output, const struct tracking_row_item *item,
     int64_t now_ns, struct gput_error *error)
 {
@@ -202,6 +204,7 @@ static int write_io(struct tracking_output *output, const struct tracking_row_it
         output, &output->io, "io_data", columns, IO_COLUMNS, item->io, now_ns, error);
 }
 
+/* Hands the joules of a snapshot to the writer's thread. */
 static void put_energy(struct sink *sink, const struct snapshot *snapshot)
 {
     struct tracking_row_item item = {.kind = ENERGY_ROW};
@@ -210,6 +213,8 @@ static void put_energy(struct sink *sink, const struct snapshot *snapshot)
     sink_put(sink, &item);
 }
 
+/* Hands the bytes read and written since the start to the writer's thread. The first row is that
+ * of the start. */
 static void put_bytes(
     struct sink *sink, const struct snapshot *snapshot, const struct task_counts *bytes)
 {
@@ -240,6 +245,7 @@ struct file_column {
     double factor;
 };
 
+/* Returns the column of the file for a column of processes, with RAM in the unit of the file. */
 static struct file_column file_column_of(
     const struct tracking_output *output, const struct column *column)
 {
@@ -256,6 +262,7 @@ static struct file_column file_column_of(
     return made;
 }
 
+/* Returns the value of a process for a column of the file. */
 static struct tracking_value value_of(
     const struct file_column *to, const struct column *column, const struct gput_process *process)
 {
@@ -268,6 +275,7 @@ static struct tracking_value value_of(
                          : tracking_integer((int64_t)number);
 }
 
+/* Writes the table process_data. */
 static int write_processes(struct tracking_output *output, const struct gput_processes *processes,
     struct gput_error *error)
 {
@@ -292,6 +300,7 @@ static int write_processes(struct tracking_output *output, const struct gput_pro
 
 /* ---- whose samples these are ---- */
 
+/* Writes the manifest of the session. Warns of the first failure. */
 static void write_identity(struct sink_writer *writer, struct tracking_output *output,
     const struct gput_results *results, bool has_ended)
 {
@@ -322,6 +331,7 @@ static void put_identity(struct sink *sink, const struct gput_results *results)
 
 /* ---- the writer's thread ---- */
 
+/* Counts lost rows, and warns of the first failure. */
 static void note_failure(struct sink_writer *writer, struct tracking_output *output, int code,
     const struct gput_error *error)
 {
@@ -438,6 +448,7 @@ static int open_output(struct sink *sink, struct tracking_output *output, struct
         sink->option, &settings->static_data, settings->options.overwrite, &output->file, error);
 }
 
+/* Creates the tracking file and gives it to the writer's thread. */
 static int open_file(struct sink *sink, struct gput_error *error)
 {
     struct tracking_sink *tracking = (struct tracking_sink *)sink;
@@ -482,6 +493,7 @@ static void put_suspended(struct sink *sink, const struct snapshot *snapshot)
     sink_put(sink, &item);
 }
 
+/* Hands a sample, with the GPUs and joules of its tick, to the writer's thread. */
 static void put_sample(struct sink *sink, const struct snapshot *snapshot)
 {
     struct tracking_sink *tracking = (struct tracking_sink *)sink;

@@ -76,6 +76,7 @@ void sink_writer_set_timeout(struct sink_writer *writer, unsigned seconds)
     writer->timeout_seconds = seconds;
 }
 
+/* Frees the writer with its queue and warnings. */
 static void free_writer(struct sink_writer *writer)
 {
     for (size_t i = 0; i < MAX_WARNINGS; i++)
@@ -115,6 +116,7 @@ static void rest(struct sink_writer *writer, int64_t until_ns)
         pthread_cond_timedwait(&writer->wake, &writer->lock, &until);
 }
 
+/* Writes items until the writer ends: the function of its thread. */
 static void *run(void *user)
 {
     struct sink_writer *writer = user;
@@ -194,6 +196,7 @@ static bool make_space(struct sink_writer *writer)
            array_reserve(&items->bytes, items->count, &items->capacity, size);
 }
 
+/* Adds an item to the queue. False: there is no space. */
 static bool put(struct sink_writer *writer, const void *item)
 {
     struct items *items = &writer->waiting;

@@ -32,6 +32,7 @@ static int copy_option(struct sink *sink, const char **option, struct gput_error
     return sink->option ? GPUT_OK : error_memory(error);
 }
 
+/* Frees the last sink with its writer. */
 static void destroy_last(struct sinks *sinks)
 {
     struct sink *sink = sinks->sinks[--sinks->count];
