@@ -51,6 +51,7 @@ static int check_number(const char *noun, double value, double least, struct gpu
         error, GPUT_ERROR_INVALID, "The %s has to be a number, %g or more.", noun, least);
 }
 
+/* Checks the options that a benchmark was given, before anything runs. */
 static int check_options(const struct gput_bench_options *options, struct gput_error *error)
 {
     TRY(check_number("precision", options->precision_percent, 0.001, error));
@@ -76,6 +77,7 @@ static const char **text_at(struct gput_bench_options *options, size_t index)
     return (const char **)((char *)options + texts[index]);
 }
 
+/* Copies the texts of the options, so that the caller may free its own. */
 static int copy_texts(struct gput_bench_options *options, struct gput_error *error)
 {
     struct gput_bench_options given = *options;
@@ -90,6 +92,7 @@ static int copy_texts(struct gput_bench_options *options, struct gput_error *err
     return GPUT_OK;
 }
 
+/* Compiles the expression that finds the amount of work in a command's output. */
 static int compile_work(struct gput_bench *bench, struct gput_error *error)
 {
     if (!bench->options.work)
@@ -110,6 +113,7 @@ static int compile_work(struct gput_bench *bench, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Notes the date, the version, the seed and the machine of this benchmark. */
 static int begin_data(struct gput_bench *bench, struct gput_error *error)
 {
     struct bench_data *data = &bench->data;
@@ -133,6 +137,7 @@ static int begin_data(struct gput_bench *bench, struct gput_error *error)
     return data->date && data->version ? GPUT_OK : error_memory(error);
 }
 
+/* Copies and checks what the caller gave. */
 static int prepare(
     struct gput_bench *bench, const struct gput_bench_options *options, struct gput_error *error)
 {
@@ -287,6 +292,7 @@ static int refuse_figure(const char *rule, const char *word, struct gput_error *
     return refuse_rule(rule, why, error);
 }
 
+/* Reads a rule such as "ram > +5%". */
 static int parse_rule(const char *text, struct rule *rule, struct gput_error *error)
 {
     char word[64];

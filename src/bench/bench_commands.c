@@ -25,6 +25,7 @@ static void scan_finish(struct bench_scan *scan)
     free(scan->name);
 }
 
+/* Frees the words, the environment and the lines of a command. */
 static void command_finish(struct bench_command *command)
 {
     for (size_t i = 0; command->argv && command->argv[i]; i++)
@@ -50,6 +51,7 @@ void bench_commands_finish(struct gput_bench *bench)
 
 /* ---- Parameters ---- */
 
+/* Adds a value to a parameter. */
 static int add_value(
     struct bench_scan *scan, const char *text, size_t length, struct gput_error *error)
 {
@@ -105,6 +107,7 @@ static int add_range(
     return GPUT_OK;
 }
 
+/* Reads the values of a parameter: a range "1..8", or a list "1,2,4". */
 static int read_values(struct bench_scan *scan, const char *values, struct gput_error *error)
 {
     bool is_range;
@@ -159,6 +162,7 @@ struct combination {
     size_t *places;
 };
 
+/* Returns how many combinations of values there are. */
 static size_t count_combinations(const struct gput_bench *bench)
 {
     size_t count = 1;
@@ -169,6 +173,7 @@ static size_t count_combinations(const struct gput_bench *bench)
     return count;
 }
 
+/* Sets the values of the combination with that number. */
 static void set_combination(struct combination *combination, size_t number)
 {
     const struct gput_bench *bench = combination->bench;
@@ -252,6 +257,7 @@ static int set_words(struct bench_command *command, const struct combination *co
     return GPUT_OK;
 }
 
+/* Makes the lines around a variant's runs (setup, prepare …) with its values. */
 static int set_lines(struct gput_bench *bench, struct bench_command *command,
     const struct combination *combination, struct gput_error *error)
 {
@@ -287,6 +293,7 @@ static char *name_variant(const struct combination *combination, const char *nam
     return str_steal(&text);
 }
 
+/* Adds a variant: a command with one combination of values. */
 static int add_variant(struct gput_bench *bench, const struct combination *combination,
     const char *name, const char *text, char *const words[], struct gput_error *error)
 {

@@ -127,6 +127,7 @@ static double without_wait(double wall, double cpu, double wait)
     return wall > 0 && !isnan(wait) ? fmax(0, wall - wait / n_runnable) : NAN;
 }
 
+/* Divides figures by the amount of work, where that is known. */
 static void set_per_work(double *figures)
 {
     double work = figures[BENCH_WORK];

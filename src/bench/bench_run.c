@@ -98,6 +98,7 @@ static void set_session_options(struct runner *runner)
     options->gpu_optional = true;
 }
 
+/* Opens what all runs use: the watch, the standard input, the folder of kept files. */
 static int begin_runner(struct runner *runner, struct gput_error *error)
 {
     const struct gput_bench_options *options = &runner->bench->options;
@@ -300,6 +301,7 @@ static int run_session(struct runner *runner, struct gput_session *session,
     return gput_session_results(session, &outcome->results, error);
 }
 
+/* Runs a command once, in a session of its own. */
 static int run_once(struct runner *runner, const struct bench_command *command,
     const char *tracking_file, struct outcome *outcome, struct gput_error *error)
 {
@@ -317,6 +319,7 @@ static int run_once(struct runner *runner, const struct bench_command *command,
 
 /* ---- All runs ---- */
 
+/* Tells the caller which run is next, and the means so far. */
 static void report_progress(struct runner *runner, size_t variant, size_t block)
 {
     const struct gput_bench *bench = runner->bench;
@@ -479,6 +482,7 @@ static int check_program(const char *name, struct gput_error *error)
         "Command not found: \"%.300s\". A line for a shell needs -S.", name);
 }
 
+/* Runs everything: setup, warmups, then blocks of runs until it is enough. */
 static int run_all(struct runner *runner, struct gput_error *error)
 {
     struct gput_bench *bench = runner->bench;

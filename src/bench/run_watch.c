@@ -30,6 +30,7 @@ static void search_line(struct run_watch *watch, struct run_stream *stream)
         watch->work_value = value;
 }
 
+/* Searches the lines of a run's output for the amount of work. */
 static void search(struct run_watch *watch, struct run_stream *stream, const char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -65,6 +66,7 @@ static void drain_all(struct run_watch *watch)
     pthread_mutex_unlock(&watch->lock);
 }
 
+/* Waits for ends of runs and reads their output: the function of the thread. */
 static void *watch_runs(void *user)
 {
     struct run_watch *watch = user;
@@ -107,6 +109,7 @@ static int open_pipe(int fds[2], bool is_nonblocking, struct gput_error *error)
                                       : error_set_errno(error, errno, "Cannot make a pipe");
 }
 
+/* Opens the pipe of an output that is read. */
 static int open_stream(struct run_stream *stream, bool is_wanted, struct gput_error *error)
 {
     int fds[2];

@@ -31,6 +31,8 @@
 /* Longer command lines are cut. */
 #define MAX_COMMAND_BYTES 4096
 
+/* Lists all processes, sorted. Without procfs the list stays empty: some drivers list processes
+ * themselves. */
 static int list_pids(const char *procfs_root, struct pid_vector *pids, struct gput_error *error)
 {
     CLEANUP_FD int folder = open(procfs_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -87,6 +89,7 @@ static void describe_absence(struct gput_gpus *gpus)
     }
 }
 
+/* Frees the processes of the previous reading. */
 static void forget_processes(struct gput_gpus *gpus)
 {
     for (size_t i = 0; i < gpus->n_processes; i++)
@@ -96,6 +99,7 @@ static void forget_processes(struct gput_gpus *gpus)
     gpus->n_processes = 0;
 }
 
+/* Copies the processes that the drivers list, with their users and commands. */
 static int take_processes(struct gput_gpus *gpus, struct gput_error *error)
 {
     size_t count;

@@ -66,6 +66,7 @@ static void explain(
         text_fit(text + length, MISSING_SIZE - length, "%s%s", length ? "; " : "", card);
 }
 
+/* Adds the table of GPUs, one row each. */
 static void add_gpus(struct gput_tables *tables, const struct gput_gpus *gpus)
 {
     struct gput_table *table = tables_add(tables, "gpus");
@@ -127,6 +128,7 @@ static void add_gpus(struct gput_tables *tables, const struct gput_gpus *gpus)
     }
 }
 
+/* Adds the table of processes on GPUs, one row each. */
 static void add_processes(struct gput_tables *tables, const struct gput_gpus *gpus)
 {
     struct gput_table *table = tables_add(tables, "processes");
@@ -170,6 +172,7 @@ int gput_gpus_tables(
 static void add_part(struct str *line, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Appends a part to a line, after a separator. */
 static void add_part(struct str *line, const char *format, ...)
 {
     va_list arguments;
@@ -190,6 +193,7 @@ static void add_of_limit(struct str *line, double value, double limit, const cha
         add_part(line, "%.0f of %.0f %s", value, limit, unit);
 }
 
+/* Appends the PCIe link, with its maximum where it is slower or narrower. */
 static void add_link(struct str *line, const double *values)
 {
     double generation = values[CARD_PCIE_GENERATION], width = values[CARD_PCIE_WIDTH];
@@ -221,6 +225,7 @@ static void write_troubles(const struct card_reading *card, struct str *text)
             str_printf(text, "  %s\n", trouble);
 }
 
+/* Writes the lines of a GPU. */
 static void write_gpu(
     const struct gput_gpus *gpus, const struct gpu_device *device, uint32_t index, struct str *text)
 {
@@ -264,6 +269,7 @@ static void put_command(struct text_grid *grid, const char *command)
     text_grid_put(grid, line.failed ? "n/a" : str_text(&line));
 }
 
+/* Writes the table of a GPU's processes. */
 static void write_processes(
     const struct gput_gpus *gpus, const struct gpu_device *device, uint32_t index, struct str *text)
 {
@@ -303,6 +309,7 @@ static void write_processes(
         str_append(text, "  no process\n");
 }
 
+/* Writes all GPUs for people. */
 static void write_text(const struct gput_gpus *gpus, struct str *text)
 {
     size_t count;

@@ -199,6 +199,7 @@ static int read_text(
     return value && !*text ? error_memory(error) : GPUT_OK;
 }
 
+/* Reads the machine of a kept benchmark. */
 static int read_machine(
     const struct doc *object, struct bench_machine *machine, struct gput_error *error)
 {
@@ -213,6 +214,7 @@ static int read_machine(
     return GPUT_OK;
 }
 
+/* Reads a variant of a kept benchmark, with its parameters. */
 static int read_variant(const struct doc *object, struct bench_data *data, struct gput_error *error)
 {
     struct bench_variant *variant;
@@ -246,6 +248,7 @@ static int read_run(
     return GPUT_OK;
 }
 
+/* Reads a kept benchmark: its head, machine, variants and runs. */
 static int read_all(
     const struct doc *doc, const char *name, struct bench_data *data, struct gput_error *error)
 {

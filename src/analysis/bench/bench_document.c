@@ -93,6 +93,7 @@ static void add_text(struct doc *object, const char *key, const char *text)
         doc_add_null(object, key);
 }
 
+/* Adds a change with its interval and its verdict. */
 static void add_change(
     struct doc *object, const struct bench_change *change, enum bench_verdict verdict)
 {
@@ -107,6 +108,7 @@ static void add_change(
     doc_add_string(object, "words", words_of(change, verdict, words));
 }
 
+/* Adds what the benchmark is: version, date, seed, order. */
 static void add_head(struct builder *builder)
 {
     const struct bench_data *data = builder->data;
@@ -162,6 +164,7 @@ static void add_figures(struct builder *builder)
     }
 }
 
+/* Adds the mean, interval and spread of a figure of a variant. */
 static void add_summary(
     struct builder *builder, size_t variant, enum bench_figure figure, struct doc *object)
 {
@@ -180,6 +183,7 @@ static void add_summary(
     doc_add_double(row, "max", summary.max);
 }
 
+/* Adds the variants, each with the summaries of its figures. */
 static void add_variants(struct builder *builder)
 {
     const struct bench_data *data = builder->data;
@@ -233,6 +237,7 @@ static bool is_compared(const struct builder *builder, size_t figure)
            !bench_figures[figure].is_bound;
 }
 
+/* Adds the comparisons of each variant with the first one. */
 static void add_comparisons(struct builder *builder)
 {
     struct doc *array = doc_add_array(builder->root, "comparisons");
@@ -274,6 +279,7 @@ static size_t find_in_baseline(const struct builder *builder, size_t variant)
     return baseline->n_variants == 1 && builder->data->n_variants == 1 ? 0 : SIZE_MAX;
 }
 
+/* Adds one property in which the machines of two benchmarks differ. */
 static void add_machine_difference(
     struct doc *array, const char *what, const char *before, const char *now)
 {
@@ -285,6 +291,7 @@ static void add_machine_difference(
     doc_add_string(row, "now", now);
 }
 
+/* Adds all properties in which the machine differs from that of the baseline. */
 static void add_machine_differences(const struct builder *builder, struct doc *object)
 {
     const struct bench_machine *before = &builder->baseline->machine;
@@ -302,6 +309,7 @@ static void add_machine_differences(const struct builder *builder, struct doc *o
     add_machine_difference(array, "GPUs", before->gpus, now->gpus);
 }
 
+/* Adds the comparison with a baseline, where there is one. */
 static void add_baseline(struct builder *builder, const char *name)
 {
     if (!builder->baseline)
@@ -339,6 +347,7 @@ struct cause_count {
     double most; /* 0: in none */
 };
 
+/* Counts the runs that a cause disturbed. */
 static struct cause_count count_cause(const struct bench_data *data, enum bench_cause cause)
 {
     struct cause_count count = {0};
@@ -352,6 +361,7 @@ static struct cause_count count_cause(const struct bench_data *data, enum bench_
     return count;
 }
 
+/* Adds what disturbed runs, cause by cause. */
 static void add_causes(struct builder *builder)
 {
     struct doc *array = doc_add_array(builder->root, "causes");
@@ -370,6 +380,7 @@ static void add_causes(struct builder *builder)
     }
 }
 
+/* Adds every run with its figures and disturbances. */
 static void add_runs(struct builder *builder)
 {
     const struct bench_data *data = builder->data;

@@ -73,6 +73,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     errno = saved;
 }
 
+/* Installs the handler of SIGBUS, once a process. */
 static void install(void)
 {
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};

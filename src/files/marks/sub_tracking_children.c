@@ -141,6 +141,7 @@ static void append_command(
     }
 }
 
+/* Writes the sentence that names files of child processes. */
 static char *describe(const struct parts *parts, const struct children *children)
 {
     struct str text = {0};

@@ -68,6 +68,7 @@ static int survey(struct combination *work, unsigned *columns, struct gput_error
 
 /* ---- Copying ---- */
 
+/* Tells the caller how much of all files was read. */
 static void report_progress(
     const struct combination *work, const struct sub_tracking_reader *reader)
 {

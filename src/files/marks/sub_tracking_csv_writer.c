@@ -80,6 +80,7 @@ static void free_members(struct csv_writer *writer)
     str_finish(&writer->text);
 }
 
+/* Begins a new file with its header. */
 static int csv_begin(struct sub_tracking_writer *base, int fd, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)base;
@@ -425,6 +426,7 @@ static int csv_pass(struct sub_tracking_writer *base, struct sub_tracking_reader
 
 /* ---- The end ---- */
 
+/* Writes what is left, with the number of lost calls, and closes the file. */
 static int csv_finish(struct sub_tracking_writer *base, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)base;

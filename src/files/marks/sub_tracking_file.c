@@ -31,6 +31,7 @@ int sub_tracking_format_of(
 
 /* ---- Reading ---- */
 
+/* Opens a file by the reader of its format. */
 static int open_reader(const char *path, struct sub_tracking_names *names, bool salvage,
     struct sub_tracking_reader **reader, struct gput_error *error)
 {

@@ -314,6 +314,7 @@ static void log_progress(const struct sub_tracking_reader *base, uint64_t *done,
     *done = reached < *total ? reached : *total;
 }
 
+/* Closes the log and frees what was read of it. */
 static void log_close(struct sub_tracking_reader *base)
 {
     struct log_reader *reader = (struct log_reader *)base;

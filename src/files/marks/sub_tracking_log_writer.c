@@ -10,6 +10,7 @@ static struct block_log *log_of(struct sub_tracking_writer *base)
     return ((struct log_writer *)base)->log;
 }
 
+/* Creates the log in the new file. */
 static int log_begin(struct sub_tracking_writer *base, int fd, struct gput_error *error)
 {
     struct block_log **log = &((struct log_writer *)base)->log;

@@ -64,6 +64,7 @@ static uint32_t hash_bytes(const char *bytes, size_t length)
     return (uint32_t)(hash ^ hash >> 32);
 }
 
+/* Creates an empty index that replaces another one. NULL without memory. */
 static struct index *index_create(size_t slots, struct index *replaced)
 {
     struct index *index = calloc(1, sizeof *index + slots * sizeof index->slots[0]);

@@ -68,6 +68,7 @@ static int prepare_select(struct sqlite_reader *reader, struct gput_error *error
         reader->database, "SELECT * FROM data", path, &reader->select, error);
 }
 
+/* Opens the database and selects its rows. */
 static int sqlite_open(struct sub_tracking_reader *base, struct gput_error *error)
 {
     struct sqlite_reader *reader = (struct sqlite_reader *)base;
@@ -124,6 +125,7 @@ static bool whole(sqlite3_stmt *select, int field, int64_t *value)
     return true;
 }
 
+/* Reads the name of a row's block. False: it has none, or memory ran out. */
 static bool read_name(struct sqlite_reader *reader, struct sub_tracking_mark *row)
 {
     int field = reader->fields[SUB_TRACKING_NAME];
@@ -291,6 +293,7 @@ static int sqlite_next(struct sub_tracking_reader *base, struct sub_tracking_mar
     return GPUT_OK;
 }
 
+/* Estimates how many bytes of the file were read, from the share of its rows. */
 static void sqlite_progress(const struct sub_tracking_reader *base, uint64_t *done, uint64_t *total)
 {
     const struct sqlite_reader *reader = (const struct sqlite_reader *)base;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Frees the writer, whose file is closed. */
 static void free_writer(struct sub_tracking_writer *writer)
 {
     sub_tracking_names_destroy(writer->names);
@@ -41,6 +42,7 @@ static struct sub_tracking_writer *make_writer(
 
 /* ---- Whole files ---- */
 
+/* Begins a file that is written whole, under a temporary name. */
 static int begin_whole(struct sub_tracking_writer *writer, struct gput_error *error)
 {
     int fd;
@@ -183,6 +185,7 @@ static struct sub_tracking_writer *make_live(const char *path, const struct sub_
     return NULL;
 }
 
+/* Removes an existing file of a format, with the files that belong to it. */
 static int remove_file(
     const char *path, const struct sub_tracking_writer_methods *methods, struct gput_error *error)
 {

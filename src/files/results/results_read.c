@@ -36,6 +36,7 @@ static enum results_form form_of(const char *bytes, size_t length)
     return length > 0 && *bytes == '{' ? RESULTS_REPORT : RESULTS_NONE;
 }
 
+/* True where a text begins like a report in JSON. */
 static bool begins_as_report(const char *bytes, size_t length)
 {
     static const char first[] = "{\"max_ram\":";
@@ -84,6 +85,7 @@ static int refuse_json(const char *path, const struct str *content, struct gput_
     return error_set(error, GPUT_ERROR_FORMAT, "%.400s is nested too deeply for a report.", path);
 }
 
+/* Reads a report in JSON, and explains what is wrong with it. */
 static int parse_report(struct results_reader *reader, const char *path,
     struct gput_results *results, struct gput_error *error)
 {

@@ -20,6 +20,7 @@ struct line_list {
     bool failed;
 };
 
+/* Adds a line to the list. */
 static void add_line(void *user, const struct results_line *line)
 {
     struct line_list *list = user;
@@ -142,6 +143,7 @@ static void read_members(struct reading *reading, size_t section, const struct j
 
 /* ---- Lists ---- */
 
+/* Reads the sources, with their states and reasons. */
 static int read_sources(
     struct reading *reading, const struct json_value *sources, struct gput_error *error)
 {
@@ -163,6 +165,7 @@ static int read_sources(
     return GPUT_OK;
 }
 
+/* Reads the columns of one GPU. Older reports have no "selected": their GPUs count. */
 static void read_gpu(struct reading *reading, const struct json_value *object, struct gput_gpu *gpu)
 {
     const struct results_list *list = results_gpu_list();
@@ -178,6 +181,7 @@ static void read_gpu(struct reading *reading, const struct json_value *object, s
     }
 }
 
+/* Reads the list of GPUs. */
 static int read_gpus(
     struct reading *reading, const struct json_value *gpus, struct gput_error *error)
 {
@@ -197,6 +201,7 @@ static int read_gpus(
     return GPUT_OK;
 }
 
+/* Reads one limit that was exceeded. */
 static void read_limit(
     struct reading *reading, const struct json_value *object, struct gput_limit_passed *limit)
 {
@@ -208,6 +213,7 @@ static void read_limit(
     limit->enforced = json_member(object, "enforced").kind == JSON_TRUE;
 }
 
+/* Reads the further limits that were exceeded. */
 static void read_later_limits(struct reading *reading, const struct json_value *list)
 {
     struct json_value item;
@@ -314,6 +320,7 @@ static int find_members(
     return json_skip_space(at) == end ? GPUT_OK : GPUT_ERROR_FORMAT;
 }
 
+/* Reads the units in which the sections have their figures. */
 static int read_units(
     struct reading *reading, const struct members *members, struct gput_error *error)
 {
@@ -334,6 +341,7 @@ static int read_units(
     return GPUT_OK;
 }
 
+/* Reads the sections of a report, then the members that are no section. */
 static int read_report(
     struct reading *reading, const struct members *members, struct gput_error *error)
 {

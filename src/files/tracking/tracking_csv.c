@@ -139,6 +139,7 @@ static int open_new(const char *path, bool overwrite, int *opened, struct gput_e
     return GPUT_OK;
 }
 
+/* Creates the file with its head. */
 static int create_csv(const struct tracking_format *format, const char *path,
     const struct gput_static_data *static_data, bool overwrite, struct tracking_file **file,
     struct gput_error *error)
@@ -238,6 +239,7 @@ static int write_csv_row(struct tracking_file *file, const struct gput_sample *s
     return code;
 }
 
+/* Finds a file that was moved, or writes one again that was removed. */
 static int restore_csv(struct tracking_file *file, enum file_fate *fate, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)file;
@@ -260,6 +262,7 @@ static int restore_csv(struct tracking_file *file, enum file_fate *fate, struct 
     return GPUT_OK;
 }
 
+/* Writes the rows that wait, trying a few times, and closes the file. */
 static int finish_csv(struct tracking_file *file, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)file;
@@ -465,6 +468,7 @@ static int read_head(struct csv_tracking_reader *reader, struct gput_error *erro
     return read_header(reader, &header, error);
 }
 
+/* Opens a file and reads its head. */
 static int open_csv(
     const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error)
 {
@@ -609,6 +613,7 @@ static int take_passed(struct csv_tracking_reader *csv, struct tracking_row *row
         csv->csv, file_window_place(&passed->window, passed->window.after), passed->count, error);
 }
 
+/* Reads the next rows, from other threads or by itself. */
 static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
     size_t *count, struct gput_error *error)
 {

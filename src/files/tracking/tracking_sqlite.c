@@ -53,6 +53,7 @@ static struct sqlite_insert insert_into(
         .database = writer->database, .path = writer->base.path, .name = name, .columns = columns};
 }
 
+/* Inserts the one row of static_data. */
 static int insert_static_data(
     struct sqlite_writer *writer, const struct sqlite_insert *insert, struct gput_error *error)
 {
@@ -200,6 +201,7 @@ static int start_file(struct sqlite_writer *writer, bool overwrite, struct gput_
     return GPUT_OK;
 }
 
+/* Creates the database with its tables. */
 static int create_sqlite(const struct tracking_format *format, const char *path,
     const struct gput_static_data *static_data, bool overwrite, struct tracking_file **file,
     struct gput_error *error)
@@ -269,6 +271,7 @@ static int add_to_batch(
     return sqlite_insert_run(insert) ? GPUT_OK : roll_back_batch(writer, error);
 }
 
+/* Adds a sample to the open batch, and commits it when it is due. */
 static int write_sqlite_row(struct tracking_file *file, const struct gput_sample *sample,
     int64_t now_ns, struct gput_error *error)
 {
@@ -319,6 +322,7 @@ static int restore_sqlite(
     return open_again(writer, error);
 }
 
+/* Commits the last batch and closes the database. */
 static int finish_sqlite(struct tracking_file *file, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)file;
@@ -354,6 +358,7 @@ static int add_sqlite_table(struct tracking_file *file, const char *name,
     return GPUT_OK;
 }
 
+/* Adds a row of a further table to the open batch. */
 static int write_sqlite_table_row(struct tracking_file *file, unsigned table,
     const struct tracking_value *values, int64_t now_ns, struct gput_error *error)
 {
@@ -458,6 +463,7 @@ static uint64_t estimate_rows(sqlite3 *database)
     return rows > 0 ? (uint64_t)rows : 0;
 }
 
+/* Opens a database and finds its columns. */
 static int open_sqlite(
     const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error)
 {
@@ -480,6 +486,7 @@ static int open_sqlite(
     return read_sqlite_header(made, error);
 }
 
+/* Closes the database and frees the reader's parts. */
 static void close_sqlite(struct tracking_reader *reader)
 {
     struct sqlite_tracking_reader *sqlite = (struct sqlite_tracking_reader *)reader;
@@ -525,6 +532,7 @@ static int read_row(
     return GPUT_OK;
 }
 
+/* Starts threads that read ranges of rows. */
 static void use_cores(struct tracking_reader *reader, unsigned cores)
 {
     struct sqlite_tracking_reader *sqlite = (struct sqlite_tracking_reader *)reader;
@@ -552,6 +560,7 @@ static int take_ranges(struct sqlite_tracking_reader *reader, struct tracking_ro
     return GPUT_OK;
 }
 
+/* Reads the next rows, from other threads or by itself. */
 static int next_sqlite(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
     size_t *count, struct gput_error *error)
 {
