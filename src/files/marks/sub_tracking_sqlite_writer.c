@@ -388,7 +388,7 @@ static int sqlite_finish(struct sub_tracking_writer *base, struct gput_error *er
 
 /* ---- A single mark ---- */
 
-/* Appends one call to an existing file. */
+/* Appends one mark to an existing file. */
 static int sqlite_append(const char *path, const char *name, const struct sub_tracking_mark *row,
     struct gput_error *error)
 {
