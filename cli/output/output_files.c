@@ -250,7 +250,7 @@ int output_files_find_free(
         !S_ISREG(info.st_mode) || info.st_size == 0)
         return GPUT_OK;
     TRY(gput_rank_free_path(path, name, error));
-    snprintf(text, sizeof text, "%.300s exists: %.300s is written (--overwrite replaces %.300s).",
+    snprintf(text, sizeof text, "%.300s exists: writing %.300s (--overwrite replaces %.300s).",
         path, *name, path);
     message_warning(NULL, text);
     return GPUT_OK;

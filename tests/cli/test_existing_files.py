@@ -50,7 +50,7 @@ class Existing(CommandTest):
                 (self.folder / name).write_text("precious")
                 done = self.kept(*options, name)
                 self.assertEqual(done.returncode, 0)
-                self.assertEqual(done.stderr, f"gpu-tracker: warning: {name} exists: {free} is written (--overwrite replaces {name}).\n")
+                self.assertEqual(done.stderr, f"gpu-tracker: warning: {name} exists: writing {free} (--overwrite replaces {name}).\n")
                 self.assertEqual((self.folder / name).read_text(), "precious")
                 self.assertGreater((self.folder / free).stat().st_size, 30)
                 done = self.kept(*options, name, "--overwrite")
@@ -65,14 +65,14 @@ class Existing(CommandTest):
             self.assertIn("power_metrics.json", os.listdir(self.folder / name))
             kept = all(path.read_bytes() == bytes for path, bytes in before.items())
             self.assertEqual(kept, not overwrite)
-            self.assertEqual(f"power exists: {name} is written" in done.stderr, name == "power.1", done.stderr)
+            self.assertEqual(f"power exists: writing {name}" in done.stderr, name == "power.1", done.stderr)
 
     def test_a_page_too(self):
         use_page(self)
         (self.folder / "x.html").write_text("precious")
         done = self.run_command("run", "-q", "--report", "x.html", "--", "true")
         self.assertEqual((done.returncode, (self.folder / "x.html").read_text()), (0, "precious"), done.stderr)
-        self.assertIn("x.html exists: x.1.html is written", done.stderr)
+        self.assertIn("x.html exists: writing x.1.html", done.stderr)
 
     def test_a_report_or_picture_without_a_name_keeps_the_one_before(self):
         """A name that was given with -o is replaced: what is made of files can be made again."""
@@ -82,7 +82,7 @@ class Existing(CommandTest):
             (self.folder / name).write_text("precious")
             done = self.run_command(*words)
             self.assertEqual((done.returncode, (self.folder / name).read_text()), (0, "precious"), done.stderr)
-            self.assertIn(f"{name} exists: {free} is written (--overwrite replaces {name}).", done.stderr)
+            self.assertIn(f"{name} exists: writing {free} (--overwrite replaces {name}).", done.stderr)
             self.assertIn(f"Wrote {free} (-o chooses another name).", done.stderr)
             for more in ["--overwrite"], ["-o", name]:
                 (self.folder / name).write_text("precious")
@@ -117,7 +117,7 @@ class Existing(CommandTest):
             said = [line for line in done.stderr.splitlines() if "The recording goes on" not in line]
             self.assertEqual((done.returncode, said), (0, [f"gpu-tracker: warning: {text}" for text in [
                 f"Instead of u.csv, u.{number}.csv is written: files of one session have one number.",
-                f"u.json exists: u.{number}.json is written (--overwrite replaces u.json).",
+                f"u.json exists: writing u.{number}.json (--overwrite replaces u.json).",
                 f"Instead of e, e.{number} is written: files of one session have one number.",
                 f"Instead of m.csv, m.{number}.csv is written: files of one session have one number."]]))  # fmt: skip
             for name in f"u.{number}.json", f"u.{number}.csv", f"m.{number}.csv", f"e.{number}":
@@ -134,7 +134,7 @@ class Existing(CommandTest):
             (self.folder / "u.2.csv").symlink_to("nowhere")
             done = self.kept("-o", "u.json", "--tf", "u.csv")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("Another tracker is writing to u.json: u.3.json is written.", done.stderr)
+        self.assertIn("Another tracker is writing to u.json: writing u.3.json instead.", done.stderr)
         self.assertEqual([name for name in self.names("u") if "3" in name], ["u.3.csv", "u.3.json"])
 
     def test_numbers_of_placeholders_are_those_of_one_session(self):
@@ -150,7 +150,7 @@ class Existing(CommandTest):
             with self.subTest(options=options, name=name):
                 first = self.go(*options, name, "--overwrite")
                 done = self.kept(*options, name, "--overwrite", command=("sh", "-c", "echo x; echo x"))
-                self.assertEqual((done.returncode, done.stderr), (0, f"gpu-tracker: warning: Another tracker is writing to {name}: {free} is written.\n"))
+                self.assertEqual((done.returncode, done.stderr), (0, f"gpu-tracker: warning: Another tracker is writing to {name}: writing {free} instead.\n"))
                 self.assertEqual(self.end(first), "")
                 for path in name, free:
                     self.assertGreater((self.folder / path).stat().st_size, 30)
@@ -163,7 +163,7 @@ class Existing(CommandTest):
             with self.subTest(first=spooled):
                 first = self.go("--tf", "t.csv", "--overwrite", *spooled)
                 done = self.kept("--tf", "t.csv", "--overwrite", *second)
-                self.assertIn("Another tracker is writing to t.csv: t.1.csv is written.", done.stderr)
+                self.assertIn("Another tracker is writing to t.csv: writing t.1.csv instead.", done.stderr)
                 self.end(first)
                 for name in "t.csv", "t.1.csv":
                     self.assertGreater(len((self.folder / name).read_text().splitlines()), 3)

@@ -375,7 +375,7 @@ class Job(JobTest):
         self.step("train", 160, 900, cpu=90, allowed={"cores": 4})
         self.step("test", 1100, 10, cpu=9, allowed={"cores": 4})
         text = self.run_command(".").stdout
-        self.assertTrue(text.startswith("3 sessions on 1 machine, 16 min 50 s of 18 min 30 s from the first start to the last end: a list, no job\n"), text)
+        self.assertTrue(text.startswith("3 sessions on 1 machine, 16 min 50 s of 18 min 30 s from the first start to the last end (separate runs, not one job)\n"), text)
         self.assertIn("\n  CPU      0.12 of 4 cores busy (3 %), 1 min 59 s of CPU time\n", text)
         for word in "Job", "job kept", "ask for fewer", "straggler", "Balance", "waited", "uneven", "rank":
             self.assertNotIn(word, text)

@@ -51,7 +51,7 @@ class Ranks(unittest.TestCase):
         (self.folder / "s.r1.csv").write_text("of somebody else")
         done = self.run_rank("--tf", "s.csv", "-q", PMI_RANK="1", PMI_SIZE="2")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("warning: s.r1.csv exists: s.r1.1.csv is written (--overwrite replaces s.r1.csv).", done.stderr)
+        self.assertIn("warning: s.r1.csv exists: writing s.r1.1.csv (--overwrite replaces s.r1.csv).", done.stderr)
         self.assertEqual((self.folder / "s.r1.csv").read_text(), "of somebody else")
         self.assertEqual(self.names(), ["s.r1.1.csv", "s.r1.csv"])
 
@@ -61,13 +61,13 @@ class Ranks(unittest.TestCase):
             done = self.run_rank("--tf", "s.csv", "-q", command=("touch", "ran"), SLURM_JOB_ID="47")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue((self.folder / name).exists())
-            self.assertEqual("s.csv exists: s." in done.stderr, name != "s.csv")
+            self.assertEqual("s.csv exists: writing s." in done.stderr, name != "s.csv")
             (self.folder / "ran").unlink()
 
     def test_results_of_a_job_that_runs_again_are_not_replaced(self):
         for name in "r.json", "r.1.json":
             done = self.run_rank("-o", "r.json", SLURM_JOB_ID="47")
-            self.assertEqual((done.returncode, "r.json exists: r.1.json is written" in done.stderr), (0, name != "r.json"), done.stderr)
+            self.assertEqual((done.returncode, "r.json exists: writing r.1.json" in done.stderr), (0, name != "r.json"), done.stderr)
             self.assertIn("max_ram", json.loads((self.folder / name).read_text()))
         self.assertEqual(self.names(), ["r.1.json", "r.json"])
         before = (self.folder / "r.json").read_text()
@@ -93,8 +93,8 @@ class Ranks(unittest.TestCase):
             (self.folder / name).write_text("of somebody else")
         done = self.run_rank("-o", "r.json", "--energy-folder", "p", PMI_RANK="1", PMI_SIZE="2")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("warning: r.r1.json exists: r.r1.1.json is written", done.stderr)
-        self.assertIn("warning: p.r1 exists: p.r1.1 is written", done.stderr)
+        self.assertIn("warning: r.r1.json exists: writing r.r1.1.json", done.stderr)
+        self.assertIn("warning: p.r1 exists: writing p.r1.1", done.stderr)
         self.assertEqual((self.folder / "r.r1.json").read_text(), "of somebody else")
         self.assertIn("max_ram", json.loads((self.folder / "r.r1.1.json").read_text()))
         self.assertEqual([path.name for path in (self.folder / "p.r1").iterdir()], ["power_metrics.json"])
@@ -157,7 +157,7 @@ class Ranks(unittest.TestCase):
                 done = self.run_rank(
                     "-q", "--phase-token", "^ran", *options, *trace, command=["echo", "ran"], PMI_RANK="1", PMI_SIZE="2")  # fmt: skip
                 self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
-                self.assertIn(f"warning: t.r1.json exists: t.r1.{number}.json is written", done.stderr)
+                self.assertIn(f"warning: t.r1.json exists: writing t.r1.{number}.json", done.stderr)
         self.assertIn("warning: Instead of f.r1.gputblocks, f.r1.3.gputblocks is written: files of one session have one number.", done.stderr)
         names = [name for name in self.names() if name.endswith(".gputblocks")]
         self.assertEqual(names, [
@@ -188,7 +188,7 @@ class Ranks(unittest.TestCase):
         for _ in range(2):
             done = self.run_rank("-o", "r.json", "--tf", "s.csv", **array)
             self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("warning: r.t3.json exists: r.t3.2.json is written", done.stderr)
+        self.assertIn("warning: r.t3.json exists: writing r.t3.2.json", done.stderr)
         self.assertIn("warning: Instead of s.t3.csv, s.t3.2.csv is written: files of one session have one number.", done.stderr)
         done = self.run_rank("-o", "r.%j.json", **array)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -248,7 +248,7 @@ class Ranks(unittest.TestCase):
         (self.folder / "s.csv").write_text("of somebody else")
         done = self.run_rank("--tf", "s.csv", "-q")
         self.assertEqual((done.returncode, self.names()), (0, ["s.1.csv", "s.csv"]), done.stderr)
-        self.assertIn("s.csv exists: s.1.csv is written (--overwrite replaces s.csv).", done.stderr)
+        self.assertIn("s.csv exists: writing s.1.csv (--overwrite replaces s.csv).", done.stderr)
         done = subprocess.run([COMMAND, "-e", "true", "--tf", "s.csv"], cwd=self.folder, capture_output=True, text=True)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("File s.csv already exists. --overwrite replaces it.", done.stderr)

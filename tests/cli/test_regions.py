@@ -393,7 +393,7 @@ class Refused(RegionsTest):
     def test_a_file_that_exists_is_kept_or_replaced(self):
         (self.folder / "marks.csv").write_text("mine")
         done = self.run_command("run", "--regions=nvtx", "--region-file", "marks.csv", "--", PROGRAM, "push:-:a", "pop:-", env=ENVIRONMENT)
-        self.assertIn("marks.csv exists: marks.1.csv is written (--overwrite replaces marks.csv).", done.stderr)
+        self.assertIn("marks.csv exists: writing marks.1.csv (--overwrite replaces marks.csv).", done.stderr)
         self.assertEqual((self.folder / "marks.csv").read_text(), "mine")
         self.assertEqual(len((self.folder / "marks.1.csv").read_text().splitlines()), 3)
         rows, _ = self.record("push:-:a", "pop:-", options=["--overwrite"])
@@ -404,7 +404,7 @@ class Refused(RegionsTest):
         (self.folder / "marks.csv.parts" / "nvtx-1.gputblocks").touch()
         done = self.run_command("run", "--regions", "--region-file", "marks.csv", "--", "true")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("marks.csv exists: marks.1.csv is written (--overwrite replaces marks.csv).", done.stderr)
+        self.assertIn("marks.csv exists: writing marks.1.csv (--overwrite replaces marks.csv).", done.stderr)
         self.assertTrue((self.folder / "marks.csv.parts" / "nvtx-1.gputblocks").exists())
 
 

@@ -60,10 +60,10 @@ class Size(HistoryTest):
 
     def test_few_runs_are_said_to_be_few(self):
         self.runs(1)
-        self.assertIn("That is a guess from 1 run, with an assumed spread. From 19 runs on nothing is assumed.", self.size("simulate").stderr)
+        self.assertIn("That is a guess from 1 run, with an assumed spread. With 19 runs or more, nothing is assumed.", self.size("simulate").stderr)
         self.runs(6)
-        self.assertIn("With 7 runs a log-normal spread is assumed; from 19 runs on nothing is.", self.size("simulate").stderr)
-        self.assertIn("from 99 runs on nothing is.", self.size("--share", "99", "simulate").stderr)
+        self.assertIn("With 7 runs a log-normal spread is assumed; with 19 or more, nothing is.", self.size("simulate").stderr)
+        self.assertIn("with 99 or more, nothing is.", self.size("--share", "99", "simulate").stderr)
 
     def test_a_run_that_lacked_memory_wanted_more(self):
         self.runs(8)

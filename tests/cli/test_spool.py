@@ -69,7 +69,7 @@ class Spool(unittest.TestCase):
         (self.place / "s.csv").write_text("of somebody else")
         done = self.run_command(self.words("--tf", "place/s.csv"))
         self.assertEqual(done.returncode, 0)
-        self.assertIn("place/s.csv exists: place/s.1.csv is written (--overwrite replaces place/s.csv).", done.stderr)
+        self.assertIn("place/s.csv exists: writing place/s.1.csv (--overwrite replaces place/s.csv).", done.stderr)
         self.assertIn("main_ram", (self.place / "s.1.csv").read_text())
         done = self.run_command(self.words("--tf", "place/s.csv"), PMI_RANK="0", PMI_SIZE="2")
         self.assertEqual(done.returncode, 0)

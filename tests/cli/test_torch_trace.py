@@ -252,14 +252,14 @@ sys.exit(subprocess.run(sys.argv[1:]).returncode)
     def test_a_file_that_exists_is_kept_or_replaced(self):
         (self.folder / "torch-trace.json").write_text("mine")
         done = self.run_command("run", "--torch-trace=1s", "--", "true", env=ENVIRONMENT)
-        self.assertIn("torch-trace.json exists: torch-trace.1.json is written (--overwrite replaces torch-trace.json).", done.stderr)
+        self.assertIn("torch-trace.json exists: writing torch-trace.1.json (--overwrite replaces torch-trace.json).", done.stderr)
         self.assertEqual((self.folder / "torch-trace.json").read_text(), "mine")
         self.run_traced(["1s"], "write(Client().wait())", "--overwrite")
         self.assertIn("aten::mm", self.names())
         (self.folder / "torch-trace.json").unlink()
         (self.folder / "torch-trace.parts").mkdir()
         done = self.run_command("run", "--torch-trace=1s", "--", "true", env=ENVIRONMENT)
-        self.assertIn("torch-trace.json exists: torch-trace.1.json is written", done.stderr)
+        self.assertIn("torch-trace.json exists: writing torch-trace.1.json", done.stderr)
 
 
 # Torch asks when it is loaded and every 5 seconds. Trains until a trace has been written to its end that has a range of

@@ -454,8 +454,8 @@ static void add_noise_notes(const struct builder *builder, struct doc *notes)
             text_fit(size, sizeof size, ", up to %.0f %% of a run", 100 * count.most);
         if (count.n_left_out > 0)
             text_fit(left_out, sizeof left_out, "; %zu left out of the figures", count.n_left_out);
-        text_fit(text, sizeof text, "Disturbed, %s: %zu of %zu runs%s%s. What would help: %s.",
-            info->label, count.n_noticed, data->n_runs, size, left_out, info->remedy);
+        text_fit(text, sizeof text, "%zu of %zu runs were disturbed (%s%s)%s. What helps: %s.",
+            count.n_noticed, data->n_runs, info->label, size, left_out, info->remedy);
         doc_add_string(notes, NULL, text);
     }
     if (bench_null_is_loud(&builder->nulls[BENCH_WALL])) {

@@ -211,15 +211,16 @@ static void describe_bound(struct gput_size *size, const char *noun, const struc
         str_append(text, " That is a guess: what they wanted is not known.");
     else if (bound->basis == SIZE_BASIS_GUESS)
         str_printf(text,
-            " That is a guess from %zu %s, with an assumed spread. From %zu runs on nothing is "
+            " That is a guess from %zu %s, with an assumed spread. With %zu runs or more, nothing "
+            "is "
             "assumed.",
             bound->n_values, bound->n_values == 1 ? "run" : "runs", bound->n_needed);
     else if (bound->basis == SIZE_BASIS_LOGNORMAL && bound->n_values < bound->n_needed)
         str_printf(text,
-            " With %zu runs a log-normal spread is assumed; from %zu runs on nothing is.",
+            " With %zu runs a log-normal spread is assumed; with %zu or more, nothing is.",
             bound->n_values, bound->n_needed);
     else if (bound->basis == SIZE_BASIS_LOGNORMAL)
-        str_append(text, " What those that were ended wanted is not known: a log-normal spread is "
+        str_append(text, " What the ended runs wanted is not known: a log-normal spread is "
                          "assumed.");
     if (bound->grows && !size->has_inputs)
         str_printf(text, " It grows with the ranks: this is for %.0f%s.", bound->covariate,

@@ -419,7 +419,7 @@ static void write_job(const struct gput_jobs *jobs, size_t index, struct str *te
     str_printf(text, " on %zu machine%s, %s", job->n_machines, job->n_machines > 1 ? "s" : "",
         human_seconds(job->is_list ? job->run_seconds : job->seconds, seconds));
     if (job->is_list && job->count > 1)
-        str_printf(text, " of %s from the first start to the last end: a list, no job",
+        str_printf(text, " of %s from the first start to the last end (separate runs, not one job)",
             human_seconds(job->seconds, all));
     str_append_char(text, '\n');
     write_command(jobs, job, text);
