@@ -129,6 +129,28 @@ static void explain_builtin(const struct arguments *arguments)
     message_note(line);
 }
 
+/* Where run x --tf y.csv gave the command an option that is only ours, and the command refused it.
+ */
+static void explain_late_option(const struct arguments *arguments)
+{
+    static const char ours[] = "--tf --tracking-file --st --sleep-time --report --tconfig";
+    for (int i = 1; i < arguments->n_operands; i++) {
+        char name[32], line[MESSAGE_LINE_SIZE / 2];
+        const char *word = arguments->operands[i];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+        if (strcmp(word, "--") == 0)
+            return;
+        if (choice_find(ours, name) < 0)
+            continue;
+        snprintf(line, sizeof line,
+            "%s was given to the command. Options of gpu-tracker go before it: gpu-tracker run %s "
+            "... -- %.100s",
+            name, name, arguments->operands[0]);
+        message_note(line);
+        return;
+    }
+}
+
 int cmd_run(const struct arguments *arguments)
 {
     struct track_style style = {
@@ -146,5 +168,7 @@ int cmd_run(const struct arguments *arguments)
     }
     if (status == EXIT_NOT_FOUND)
         explain_builtin(arguments);
+    if (status == EXIT_USAGE && !arguments_have(arguments, OPTION_QUIET))
+        explain_late_option(arguments);
     return status;
 }

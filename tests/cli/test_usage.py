@@ -374,6 +374,14 @@ class WrongUse(CommandTest):
             self.assertEqual(done.returncode, 127)
             self.assertTrue(done.stderr.endswith(f"gpu-tracker: the quotes make it the name of one program. {way_out}\n"), done.stderr)
 
+    def test_an_option_of_ours_that_the_command_refused_is_noticed(self):
+        note = "gpu-tracker: --tf was given to the command. Options of gpu-tracker go before it: gpu-tracker run --tf ... -- sh\n"
+        for words, is_noted in ((["exit 2", "--tf", "x.csv"], True), (["exit 2", "--tf=x.csv"], True), (["exit 1", "--tf", "x.csv"], False),
+                                (["exit 0", "--tf", "x.csv"], False), (["exit 2", "--", "--tf"], False), (["exit 2", "x"], False)):  # fmt: skip
+            done = self.run_command("run", "sh", "-c", *words)
+            self.assertEqual(done.stderr.endswith(note), is_noted, words)
+        self.assertEqual(self.run_command("run", "-q", "sh", "-c", "exit 2", "--tf", "x.csv").stderr, "")
+
     def test_an_option_is_known_by_what_help_calls_its_value(self):
         for name, option in ("--trackng-file=x", "--tracking-file"), ("--sleep-tme", "--sleep-time"), ("--num-core", "--nec=<num-cores>"):
             with self.subTest(name):
