@@ -56,15 +56,15 @@ enum gput_split {
     GPUT_SPLIT_PROCESS, /**< a part for each process that ran the block */
     GPUT_SPLIT_THREAD,  /**< a part for each thread; needs a sub-tracking file with thread ids */
     GPUT_SPLIT_RANK,    /**< a part for each rank of a parallel job, as `run --regions` records it;
-                             one part for all processes without */
+                           processes without a rank form one part */
 };
 
 /**
- * Which code blocks count as one, by their names: `source:domain/name`, as those of regions and
- * phases are. A group is a code block itself, named by its source ("nvtx"), domain ("nvtx:train";
- * "token" where the source has none) or category. Blocks without one are in "(no source)" or "(no
- * category)". Rows and joules count once in it. Of calls that are nested in each other, each counts
- * fully.
+ * Groups code blocks by their names, which have the form `source:domain/name`, as those of regions
+ * and phases do. A group is a code block itself. It is named by its source ("nvtx"), domain
+ * ("nvtx:train"; "token" where the source has none) or category. Blocks without one are in "(no
+ * source)" or "(no category)". A row or a joule counts once in a group; calls that are nested in
+ * each other each count fully.
  */
 enum gput_grouping {
     GPUT_GROUP_NONE,
@@ -91,9 +91,9 @@ struct gput_analysis_options {
                                     gput_usable_cores() */
     enum gput_grouping grouping; /**< default: GPUT_GROUP_NONE; not together with `split` */
     /**
-     * Calls without a stop count up to the last sample: in the samples, joules, total and self time
-     * of their block, not in its calls and their durations. A stop without a start is skipped,
-     * which files without thread ids are refused for otherwise. Default: false.
+     * Count calls without a stop up to the last sample: in the samples, joules, total and self time
+     * of their block, not in its calls and their durations. Skip stops without a start; otherwise a
+     * file without thread ids that has one is refused. Default: false.
      */
     bool open_calls;
 };
@@ -188,8 +188,8 @@ GPUT_API const struct gput_percentiles *gput_analysis_overall_percentiles(
 GPUT_API double gput_analysis_energy(
     const struct gput_analysis *analysis, enum gput_energy_figure figure);
 
-/** Calls that are not in the sub-tracking file, because its disk was full or it had reached a limit
- * when they were marked. `*at_least`: there may be more, as the file was truncated. */
+/** Calls that are missing from the sub-tracking file: when they were marked, its disk was full or
+ * it had reached a limit. `*at_least`: there may be more, as the file was truncated. */
 GPUT_API uint64_t gput_analysis_lost_calls(const struct gput_analysis *analysis, bool *at_least);
 
 /* ---- Code blocks ---- */
@@ -217,7 +217,8 @@ GPUT_API int64_t gput_code_block_process(const struct gput_code_block *block);
 GPUT_API int64_t gput_code_block_thread(const struct gput_code_block *block);
 /** The name that the program gave to that thread (by NVTX or ITT); NULL: it gave none. */
 GPUT_API const char *gput_code_block_thread_name(const struct gput_code_block *block);
-/** The rank of a part by rank; -1: of processes that have none, and of other blocks. */
+/** The rank of a part by rank; -1 for the part of processes without a rank, and for other
+ * blocks. */
 GPUT_API int64_t gput_code_block_rank(const struct gput_code_block *block);
 
 /** Calls that were started and stopped. */

@@ -4,12 +4,12 @@
  *
  * The structures are those of the specification (arrow.apache.org/docs/format/CDataInterface.html),
  * a stable ABI that each program declares itself; the guards are the specification's, so that
- * another header may have declared it before. Whoever has a structure calls its `release` once,
- * which sets that member to NULL; a structure whose `release` is NULL holds nothing.
+ * another header may have declared it before. The owner of a structure calls its `release` once,
+ * which sets that member to NULL. A structure whose `release` is NULL is empty.
  *
  *     struct ArrowArrayStream stream;
  *     if (gput_table_arrow_stream(gput_tables_get(tables, 0), &stream, &error) == GPUT_OK)
- *         stream.release(&stream); // pyarrow and others do, which it is passed to
+ *         stream.release(&stream); // pyarrow and other consumers do this
  */
 #ifndef GPUTRACKER_ARROW_H
 #define GPUTRACKER_ARROW_H
@@ -75,8 +75,8 @@ struct ArrowArrayStream {
 #endif
 
 /**
- * The schema of a table: a struct of int64, float64 and utf8 columns, all nullable. A column's unit
- * is the value of "unit" in its metadata, the table's name that of "name" in the schema's.
+ * The schema of a table: a struct of int64, float64 and utf8 columns, all nullable. The metadata of
+ * a column have its unit under "unit", those of the schema the table's name under "name".
  *
  * On success the caller owns `*schema`, by its `release`. Errors: GPUT_ERROR_MEMORY.
  */
@@ -88,8 +88,8 @@ GPUT_API int gput_table_arrow_schema(
  * table, which may be destroyed before them. Missing cells are null; bytes of a text that are not
  * UTF-8 are U+FFFD.
  *
- * On success the caller owns `*stream`, by its `release`; its arrays outlive it. A table is
- * streamed any number of times, by any threads. Errors: GPUT_ERROR_MEMORY; reading the stream:
+ * On success the caller owns `*stream`, by its `release`; its arrays outlive it. A table may be
+ * streamed any number of times, by any thread. Errors: GPUT_ERROR_MEMORY; reading the stream:
  * ENOMEM, and EOVERFLOW for a column of more than 2 GiB of text.
  */
 GPUT_API int gput_table_arrow_stream(

@@ -1,6 +1,6 @@
 /*
- * Benchmarks: commands that run repeatedly, each run a session in memory, and their figures with
- * intervals.
+ * Benchmarks: run commands repeatedly, each run a session in memory, and compare their figures,
+ * which have confidence intervals.
  *
  *     struct gput_bench *bench;
  *     char *text = NULL;
@@ -13,8 +13,9 @@
  *     free(text);
  *     gput_bench_destroy(bench);
  *
- * The first variant is what the others are compared with. All run once a block, in random order;
- * the ratio of two is that of their runs in the same blocks. docs/bench.md has the method.
+ * The other variants are compared with the first one. In each block every variant runs once, in
+ * random order; the ratio of two variants is taken over their runs in the same blocks.
+ * docs/bench.md has the method.
  */
 #ifndef GPUTRACKER_BENCH_H
 #define GPUTRACKER_BENCH_H
@@ -32,46 +33,52 @@
 extern "C" {
 #endif
 
-/** Where a benchmark is. Shared: see gputracker/sized.h. Lives during the call. */
+/** Progress of a benchmark. Shared: see gputracker/sized.h. Valid during the call. */
 struct gput_bench_progress {
-    const char *variant;       /**< that runs now, or has just run */
-    unsigned run;              /**< number of the next run, from 1; of warm-ups 0 */
-    unsigned n_runs;           /**< 0: not known, it ends by itself */
-    double mean_seconds;       /**< of this variant's wall time so far; NaN: none yet */
-    double mean_ram_bytes;     /**< of its RAM peak; NaN: none yet */
-    double half_width_percent; /**< of the least exact variant's wall time so far; NaN: none yet */
+    const char *variant;       /**< the variant that is running, or has just run */
+    unsigned run;              /**< number of the next run, from 1; 0 for warm-ups */
+    unsigned n_runs;           /**< number of runs; 0: not known, the benchmark ends by itself */
+    double mean_seconds;       /**< mean wall time of this variant so far; NaN: none yet */
+    double mean_ram_bytes;     /**< mean RAM peak of this variant so far; NaN: none yet */
+    double half_width_percent; /**< half-width of the interval of wall time, of the least exact
+                                  variant so far; NaN: none yet */
 };
 
-/** What is done and how often. Sized: see gputracker/sized.h. */
+/** Options of a benchmark. Sized: see gputracker/sized.h. */
 struct gput_bench_options {
     size_t size;              /**< set by gput_bench_options_default() */
-    unsigned n_runs;          /**< of each variant; 0: until it is exact enough, see below */
+    unsigned n_runs;          /**< runs of each variant; 0: as many as the precision below needs */
     double precision_percent; /**< wanted half-width of the 95 % intervals of wall time and RAM;
                                  default 1 */
-    double min_seconds;       /**< it runs at least so long; default 3 */
-    double max_seconds;       /**< and ends after this time; default 60 */
-    unsigned n_warmups;       /**< runs of each variant before, which count nowhere */
-    double timeout_seconds;   /**< of a run, which is then killed and has failed; 0: none */
-    uint64_t seed;            /**< of the random order; 0: another one each time */
-    bool in_order;            /**< within a block as they were added */
-    bool shell;               /**< commands are run by `sh -c`, whose own cost is measured and
+    double min_seconds;       /**< minimum time of the whole benchmark; default 3 */
+    double max_seconds;       /**< maximum time, after which no further block starts; default 60 */
+    unsigned n_warmups;       /**< runs of each variant before the measured ones, which are not
+                                 counted */
+    double timeout_seconds;   /**< maximum time of a run, which is then killed and counts as failed;
+                                 0: none */
+    uint64_t seed;            /**< seed of the random order; 0: a different one each time */
+    bool in_order;            /**< run the variants of a block in the order in which they were
+                                 added */
+    bool shell;               /**< run commands by `sh -c`, whose own cost is measured and
                                  subtracted */
-    bool ignore_failure;      /**< a run that fails counts */
-    bool show_output;         /**< commands write to the standard output and error */
-    bool pair;                /**< parameters change in step; default: all combinations */
-    const char *input;        /**< file that is the standard input; NULL: none, /dev/null */
-    const char *setup;        /**< run by `sh -c` once for each variant, before all; NULL: none */
+    bool ignore_failure;      /**< count runs that fail */
+    bool show_output;         /**< let commands write to the standard output and error */
+    bool pair;                /**< change the parameters in step; default: all combinations */
+    const char *input;        /**< file for the standard input; NULL: /dev/null */
+    const char *setup;        /**< command that `sh -c` runs once for each variant, before all of
+                                 its runs; NULL: none */
     const char *prepare;      /**< likewise before each run */
     const char *conclude;     /**< likewise after each run */
     const char *cleanup;      /**< likewise once for each variant, after all */
-    const char *work;         /**< extended regular expression whose first group is a number in the
-                                 output: units of work. NULL: none */
-    const char *keep_folder;  /**< each run leaves its tracking file there; NULL: none */
-    const struct gput_session_options *session; /**< of each run; NULL: 10 samples a second. It is
-                                 copied; its texts have to stay until gput_bench_destroy() */
+    const char *work;         /**< extended regular expression for the output, whose first group is
+                                 a number: the units of work. NULL: none */
+    const char *keep_folder;  /**< folder in which each run leaves its tracking file; NULL: none */
+    const struct gput_session_options *session; /**< options of each run; NULL: 10 samples a second.
+                                                   They are copied; their texts must stay valid
+                                                   until gput_bench_destroy() */
     /** Called before each run, from the thread that called gput_bench_run(). NULL: none. */
     void (*progress)(void *user, const struct gput_bench_progress *progress);
-    /** Asked some times a second: true ends the benchmark. The command is killed, and the runs
+    /** Called some times a second; true ends the benchmark. The command is killed, and the runs
      * until then are the result. NULL: never. */
     bool (*is_to_stop)(void *user);
     /** Called with one line (no newline) for each warning. NULL: none. */
@@ -115,48 +122,49 @@ GPUT_API int gput_bench_add_parameter(
 
 /**
  * Adds a command, and a variant for each combination of the parameters. It is split into words as
- * a shell does, and nothing is expanded; words in front of it like NAME=value are its environment.
- * With gput_bench_options.shell it is run by `sh -c`. `name` NULL: the command. Errors:
- * GPUT_ERROR_INVALID (an empty one, a quote that is not closed), GPUT_ERROR_MEMORY.
+ * by a shell, without expansions; leading words like NAME=value are its environment. With
+ * gput_bench_options.shell it is run by `sh -c`. `name` NULL: the command. Errors:
+ * GPUT_ERROR_INVALID (an empty command, a quote that is not closed), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_bench_add_command(
     struct gput_bench *bench, const char *name, const char *command, struct gput_error *error);
 
-/** The same of words that are split already, NULL at the end. */
+/** The same for a command that is already split into words, NULL at the end. */
 GPUT_API int gput_bench_add_argv(
     struct gput_bench *bench, const char *name, char *const argv[], struct gput_error *error);
 
-/** Adds a variant that is no command: the caller runs it and adds each run. Its number is that of
- * variants before. Errors: GPUT_ERROR_MEMORY. */
+/** Adds a variant that is no command: the caller runs it and adds each run. Its index is the number
+ * of variants before it. Errors: GPUT_ERROR_MEMORY. */
 GPUT_API int gput_bench_add_variant(
     struct gput_bench *bench, const char *name, struct gput_error *error);
 
-/** How many variants there are, and the name of one; NULL: no such index. It belongs to `bench`. */
+/** The number of variants, and the name of one; NULL: no such index. The name belongs to
+ * `bench`. */
 GPUT_API size_t gput_bench_variant_count(const struct gput_bench *bench);
 GPUT_API const char *gput_bench_variant_name(const struct gput_bench *bench, size_t index);
 
 /**
- * Runs the commands. What did run can be rendered whatever this returns. Errors:
+ * Runs the commands. Whatever this returns, the runs that ended can be rendered. Errors:
  * GPUT_ERROR_INVALID (no command), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION (a command that
- * cannot start, which is found out before the first run), GPUT_ERROR_STATE: a run failed; the
- * message has its exit status and the end of its standard error.
+ * cannot start, which is checked before the first run), GPUT_ERROR_STATE: a run failed; the message
+ * has its exit status and the end of its standard error.
  */
 GPUT_API int gput_bench_run(struct gput_bench *bench, struct gput_error *error);
 
 /**
- * The variant to run next, for callers that run it themselves. False: there is no more to run, by
- * the options. Each call is to be followed by gput_bench_add_run().
+ * The variant to run next, for callers that run it themselves. False: the options ask for no more
+ * runs. Call gput_bench_add_run() after each call.
  */
 GPUT_API bool gput_bench_next(struct gput_bench *bench, size_t *variant);
 
-/** Adds a run of the variant that gput_bench_next() gave: what a session of it gave, its wall time
- * (NaN: that of the session), and its units of work, as calls of a function (NaN: there are none).
+/** Adds a run of the variant that gput_bench_next() gave: the results of its session, its wall time
+ * (NaN: that of the session), and its units of work, such as calls of a function (NaN: none).
  * Errors: GPUT_ERROR_STATE (no variant is due), GPUT_ERROR_MEMORY. */
 GPUT_API int gput_bench_add_run(struct gput_bench *bench, const struct gput_results *results,
     double wall_seconds, double work, struct gput_error *error);
 
-/** Compares with runs of an earlier day, too: a file that was rendered as GPUT_FORMAT_JSON.
- * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT, GPUT_ERROR_MEMORY. */
+/** Also compares with the runs of an earlier benchmark: a file that was rendered as
+ * GPUT_FORMAT_JSON. Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT, GPUT_ERROR_MEMORY. */
 GPUT_API int gput_bench_load_baseline(
     struct gput_bench *bench, const char *path, struct gput_error *error);
 
@@ -166,11 +174,11 @@ GPUT_API int gput_bench_load_baseline(
  * in seconds, bytes or joules ("wall > 2.5"). Figures are those of the JSON ("ram_bytes") or wall,
  * cpu, user, system, ram, gpu_ram, gpu, energy.
  *
- * A change holds where it is claimed at all: its verdict is less or more. `*holds`: whether it does
- * for some variant; `message`, of `size` bytes, then names it and its figures. Errors:
- * GPUT_ERROR_INVALID (an invalid rule, a change with nothing to compare with or of fewer than three
- * runs; known before the first run), GPUT_ERROR_STATE (no run has the figure, or the runs vary too
- * much to say whether a change is beyond the limit).
+ * A rule about a change holds only where the verdict is less or more. `*holds`: whether the rule is
+ * true for some variant; `message`, of `size` bytes, then names the variant and its figures.
+ * Errors: GPUT_ERROR_INVALID (an invalid rule; a change without anything to compare with, or of
+ * fewer than three runs; known before the first run), GPUT_ERROR_STATE (no run has the figure, or
+ * the runs vary too much to say whether a change is beyond the limit).
  */
 GPUT_API int gput_bench_check(const struct gput_bench *bench, const char *rule, bool *holds,
     char *message, size_t size, struct gput_error *error);

@@ -78,22 +78,22 @@ struct gput_blocks_options {
     int64_t process_id;
     /** With `exact`: also the peak of RSS within each call, by all threads of the process. Each
      * mark reads the kernel's peak (VmHWM) and resets it (/proc/self/clear_refs). Other programs
-     * then read a lower peak of the process. Its marks, and what reads them, have the true one.
-     * Costs about 20 us more a block. Default: no. */
+     * then read a lower peak of the process. The marks, and all that is computed from them, have
+     * the true one. Costs about 20 us more a block. Default: no. */
     bool block_peaks;
     /** With `exact`: also instructions, cycles and cache misses of the thread in user space
      * (perf_event_open(2)). For the first 64 threads. Costs 2 us more a block, and three
      * descriptors a thread. Default: no. */
     bool counters;
-    /** With `exact`: also for how long engines of GPUs were busy with the process, as the drivers
-     * of its open cards count it. These are amdgpu, i915, xe and others (fdinfo), not NVIDIA's;
+    /** With `exact`: also the time for which engines of GPUs were busy with the process, as the
+     * drivers of its open cards count it (fdinfo): amdgpu, i915, xe and others, not NVIDIA's.
      * amdgpu does not count ROCm's queues. Costs some microseconds more a block, and a descriptor a
      * card. Default: no. */
     bool gpu_time;
     /** Where /proc is; NULL: /proc. */
     const char *procfs_root;
-    /** Complete the name: insert the rank of one of many ranks, as gput_rank_path() does, and take
-     * the next free name, as gput_rank_free_path() finds it, where the file exists;
+    /** Complete the name. In a parallel job, insert the rank as gput_rank_path() does. Where the
+     * file exists, take the next free name as gput_rank_free_path() finds it;
      * gput_blocks_status.is_renamed says so. Default: no, an existing file is an error. */
     bool free_name;
 };
@@ -135,9 +135,9 @@ GPUT_API int gput_blocks_check(const struct gput_blocks_options *options, struct
  *   GPUT_BLOCKS_OVERWRITE  1: options.overwrite
  *   GPUT_BLOCK_EXACT       see gput_blocks_options_read_exact()
  *
- * `path` NULL: GPUT_BLOCKS_FILE, else `%p.csv`, with options.free_name; one of many ranks has its
- * rank in it: `4711.r0.csv`. `options` NULL: those of
- * the environment. Errors: as gput_blocks_open(); GPUT_ERROR_STATE when it is open already.
+ * `path` NULL: GPUT_BLOCKS_FILE, else `%p.csv`, with options.free_name; in a parallel job it has
+ * the rank: `4711.r0.csv`. `options` NULL: those of the environment. Errors: as gput_blocks_open();
+ * GPUT_ERROR_STATE when it is open already.
  */
 GPUT_API int gput_default_blocks_open(
     const char *path, const struct gput_blocks_options *options, struct gput_error *error);
@@ -149,9 +149,9 @@ GPUT_API int gput_default_blocks_close(struct gput_error *error);
 /**
  * Starts a block in the calling thread. The name is copied.
  *
- * Returns GPUT_OK, or why the mark was lost, which programs may ignore. Each start is followed by
- * one stop, also when it failed. Errors: those of opening (the same ones at each call, if the file
- * could not be opened), GPUT_ERROR_INVALID (a name of more than 65,000 bytes), GPUT_ERROR_IO,
+ * Returns GPUT_OK or the reason why the mark was lost; programs may ignore it. Each start needs one
+ * stop, also when the start failed. Errors: those of opening (at each call, if the file could not
+ * be opened), GPUT_ERROR_INVALID (a name of more than 65,000 bytes), GPUT_ERROR_IO,
  * GPUT_ERROR_STATE (limit_bytes), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_default_blocks_start(const char *name);
@@ -161,7 +161,7 @@ GPUT_API int gput_default_blocks_stop(void);
 
 /* ---- Explicit logs ---- */
 
-/** A log of marks: belongs to the caller; any number of threads may use it. */
+/** A log of marks. It belongs to the caller; any number of threads may use it. */
 struct gput_blocks;
 
 /**
@@ -229,7 +229,7 @@ struct gput_blocks_status {
 /** Clears a struct of that size; for gput_blocks_status_default(). */
 GPUT_API void gput_blocks_status_init(struct gput_blocks_status *status, size_t size);
 
-/** Nothing yet. */
+/** An empty status. */
 static inline struct gput_blocks_status gput_blocks_status_default(void)
 {
     struct gput_blocks_status status;
@@ -241,8 +241,8 @@ static inline struct gput_blocks_status gput_blocks_status_default(void)
 GPUT_API void gput_blocks_read_status(
     struct gput_blocks *blocks, struct gput_blocks_status *status);
 
-/** The same for the default log: all zero before the first mark; only `lost`, without a path, when
- * it could not be opened. */
+/** The same for the default log: all zero before the first mark. Only `lost` is set, without a
+ * path, when it could not be opened. */
 GPUT_API void gput_default_blocks_read_status(struct gput_blocks_status *status);
 
 /* ---- Scopes ---- */

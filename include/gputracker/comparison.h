@@ -93,7 +93,7 @@ GPUT_API int gput_comparison_create(const struct gput_comparison_session *sessio
 GPUT_API void gput_comparison_destroy(struct gput_comparison *comparison);
 
 /**
- * The comparison with every figure as text, JSON or CSV. Or a picture of its main figures:
+ * Renders the comparison: every figure as text, JSON or CSV, or a picture of its main figures as
  * GPUT_FORMAT_SVG, GPUT_FORMAT_PDF, GPUT_FORMAT_PNG (see gput_plot_render()). Sessions are in
  * ascending order of their values. Sessions of several runs (95 % intervals, noise) and `relative`
  * add further keys and lines.
@@ -142,7 +142,8 @@ GPUT_API int gput_comparison_config_load(
 /** NULL is fine. */
 GPUT_API void gput_comparison_config_destroy(struct gput_comparison_config *config);
 
-/** Its sessions, in the order of the file, and how many they are. They belong to the config. */
+/** The sessions of the config in the order of the file, and their number. They belong to the
+ * config. */
 GPUT_API const struct gput_comparison_session *gput_comparison_config_sessions(
     const struct gput_comparison_config *config, size_t *count);
 
@@ -155,11 +156,11 @@ GPUT_API enum gput_statistic gput_comparison_config_statistic(
  *
  *     STATISTIC MEASUREMENT [in CODE BLOCK] >|>=|<|<= LIMIT
  *
- * A limit with a percent sign is a change from the first session ("max main_ram > +5%"), without
- * one a value ("mean main_ram > 2.5"). The measurement compute_time is that of the code block, or
- * of each one when none is named. A code block may have its name in any of the sessions. Any
- * increase from 0 exceeds every limit in percent. A change within the noise of several runs breaks
- * no rule.
+ * A limit with a percent sign is a change from the first session ("max main_ram > +5%"); without
+ * one it is a value ("mean main_ram > 2.5"). The measurement compute_time is that of the code
+ * block, or of each one when none is named. A code block may be named as in any of the sessions.
+ * Any increase from 0 exceeds every limit in percent. A change within the noise of several runs
+ * breaks no rule.
  *
  * `*holds`: whether the rule is true for some session; then `message`, of `size` bytes, names it
  * and its figures. Errors: GPUT_ERROR_INVALID (an invalid rule), GPUT_ERROR_STATE (it cannot be

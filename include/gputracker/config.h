@@ -63,18 +63,18 @@ GPUT_API bool gput_config_disables_logs(const struct gput_config *config);
 GPUT_API pid_t gput_config_process_id(const struct gput_config *config);
 
 /**
- * Is called with each member of a config file: `value` is its text, a number as JSON writes it, and
- * NULL for true. Lives during the call. Whatever is not GPUT_OK ends the reading; `error` is then
- * to be filled.
+ * Called with each member of a config file. `value` is its text: a number as JSON writes it, and
+ * NULL for true. It is valid during the call. Any result but GPUT_OK ends the reading; set `error`
+ * then.
  */
 typedef int gput_config_visitor(
     void *user, const char *name, const char *value, struct gput_error *error);
 
 /**
- * Reads a JSON object whose members a front end gives a meaning to, such as the defaults of its own
- * options. Calls `visitor` for each member in order, and for each item of an array; false and null
- * are skipped. Errors, which name the file: those of gput_config_load(), GPUT_ERROR_INVALID for an
- * object in the object, and what `visitor` returned.
+ * Reads a JSON object whose members have a meaning to the front end, such as the defaults of its
+ * own options. Calls `visitor` for each member in order, and for each item of an array; false and
+ * null are skipped. Errors, which name the file: those of gput_config_load(), GPUT_ERROR_INVALID
+ * for an object in the object, and what `visitor` returned.
  */
 GPUT_API int gput_config_visit(
     const char *path, gput_config_visitor *visitor, void *user, struct gput_error *error);

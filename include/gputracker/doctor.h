@@ -36,9 +36,9 @@ GPUT_API const char *gput_doctor_state_name(enum gput_doctor_state state);
 struct gput_doctor; /**< made by gput_doctor_create() */
 
 /**
- * Checks everything. Of `options` the roots, nvml_path, gpu_brand and gpu_ram_unit are used;
- * NULL: the defaults. Takes a moment, and seconds where a GPU driver is slow. A control group is
- * made and removed again to see whether that is allowed.
+ * Checks all sources. Uses the roots, nvml_path, gpu_brand and gpu_ram_unit of `options`; NULL: the
+ * defaults. Takes a moment, and seconds where a GPU driver is slow. A control group is made and
+ * removed again to see whether that is allowed.
  *
  * On success the caller frees `*doctor` by gput_doctor_destroy(); on failure it is NULL. Errors:
  * GPUT_ERROR_INVALID (the brand), GPUT_ERROR_MEMORY. A source that does not work is not an error.
@@ -60,12 +60,12 @@ GPUT_API enum gput_doctor_state gput_doctor_source_state(
 GPUT_API const char *gput_doctor_source_gives(const struct gput_doctor *doctor, size_t index);
 /** What was found, or the reason why something is missing. */
 GPUT_API const char *gput_doctor_source_reason(const struct gput_doctor *doctor, size_t index);
-/** The command or step that opens it; "" when there is none, or no need. */
+/** The command or step that makes it available; "" when there is none, or no need. */
 GPUT_API const char *gput_doctor_source_remedy(const struct gput_doctor *doctor, size_t index);
 
 /**
  * The findings as tables: "sources" (name, state, gives, reason, remedy) and "gpus" (uuid, name,
- * vendor, pci_address, source, ram_capacity_bytes, missing, health), each with a row for what was
+ * vendor, pci_address, source, ram_capacity_bytes, missing, health), with a row for each that was
  * found.
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.

@@ -9,11 +9,11 @@
  *         printf("%.1f J\n", metric.total);
  *     gput_energy_recording_destroy(recording);
  *
- * A metric is a curve over time: of the CPU and GPU metrics of power_metrics.json (or .sqlite), of
- * an experiment's results (results_exp.json) and of an external wattmeter (omegawatt.csv). Those
- * that hold a number for each process count as its sum; those that hold one for each GPU are a
- * metric for each of them: "per_gpu_nvidia_power:0". A recording may have several segments (it
- * was stopped and went on); nothing is integrated from one to the next.
+ * A metric is a curve over time, from the CPU and GPU metrics of power_metrics.json (or .sqlite),
+ * an experiment's results (results_exp.json) or an external wattmeter (omegawatt.csv). A metric
+ * with a number for each process is their sum. A metric with a number for each GPU becomes one
+ * metric a GPU: "per_gpu_nvidia_power:0". A recording that was stopped and continued has several
+ * segments; nothing is integrated across their borders.
  */
 #ifndef GPUTRACKER_ENERGY_RECORDING_H
 #define GPUTRACKER_ENERGY_RECORDING_H
@@ -46,31 +46,32 @@ struct gput_energy_window {
 struct gput_energy_point {
     int64_t time_us; /**< as in the window */
     double value;
-    uint32_t segment; /**< from 0; the next one after each time that recording was stopped */
+    uint32_t segment; /**< index of its segment, from 0; a new one begins each time that recording
+                         was stopped */
 };
 
-/** A metric over a window. Sized: see gputracker/sized.h. NaN where nothing was recorded of it. */
+/** A metric over a window. Sized: see gputracker/sized.h. NaN: nothing was recorded of it. */
 struct gput_energy_metric {
     size_t size;      /**< set by gput_energy_metric_default() */
     const char *name; /**< belongs to the recording */
     /** Index of its GPU ("0"), with which its name ends; NULL: not of a single GPU. */
     const char *device;
     const char *group; /**< "cpu", "gpu", "experiment" or "wattmeter" */
-    const char
-        *unit;      /**< unit of its values: "watts", "bytes", "seconds"; NULL: another, or none */
-    double total;   /**< trapezoid integral over seconds, segment by segment: joules of watts;
-                         NaN of a single point */
-    double average; /**< total / seconds; of a single point its value */
+    /** Unit of its values: "watts", "bytes", "seconds"; NULL: another, or none. */
+    const char *unit;
+    double total;   /**< trapezoid integral over seconds, segment by segment: joules for watts; NaN
+                       for a single point */
+    double average; /**< total / seconds; for a single point its value */
     double max;
     double seconds; /**< duration recorded, segment by segment */
-    size_t points;  /**< points in the window: 0 when it lies between two */
+    size_t points;  /**< number of points in the window; 0 when the window lies between two */
     size_t segments;
 };
 
 /** Clears a struct of that size; for gput_energy_metric_default(). */
 GPUT_API void gput_energy_metric_init(struct gput_energy_metric *metric, size_t size);
 
-/** Nothing yet. */
+/** An empty metric. */
 static inline struct gput_energy_metric gput_energy_metric_default(void)
 {
     struct gput_energy_metric metric;
@@ -110,7 +111,8 @@ GPUT_API int gput_energy_recording_metric(const struct gput_energy_recording *re
     const char *name, const struct gput_energy_window *window, struct gput_energy_metric *metric,
     struct gput_error *error);
 
-/** Numbers from here on (1973) are seconds since 1970 in gput_energy_recording_parse_window(). */
+/** From this number on (1973) gput_energy_recording_parse_window() takes a number as seconds since
+ * 1970. */
 #define GPUT_ENERGY_EPOCH_SECONDS 1e8
 
 /** Writes at most `capacity` points of a metric to `points` (may be NULL with capacity 0); returns
@@ -150,8 +152,8 @@ GPUT_API int gput_energy_recording_summary_tables(const struct gput_energy_recor
 GPUT_API double gput_energy_recording_seconds(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window);
 
-/** From the first to the last moment within the window at which a metric was recorded. NULL: any
- * metric of CPU or GPU, but not of the wattmeter. The start is after the end where none was. */
+/** The first and the last moment within the window at which a metric was recorded. `name` NULL: any
+ * metric of CPU or GPU, but not of the wattmeter. The start is after the end if there is none. */
 GPUT_API struct gput_energy_window gput_energy_recording_window(
     const struct gput_energy_recording *recording, const char *name,
     const struct gput_energy_window *window);
@@ -163,8 +165,8 @@ GPUT_API double gput_energy_recording_total(
 
 /** Parses the bounds of a window: a date ("2023-06-30 16:32:14.5"), a number of seconds after the
  * first moment of the recording, or, from GPUT_ENERGY_EPOCH_SECONDS on, since 1970. NULL: no bound.
- * Errors: GPUT_ERROR_INVALID (no such thing, the start after the end, or nothing of the recording
- * between them). */
+ * Errors: GPUT_ERROR_INVALID (neither a date nor a number, the start after the end, or nothing of
+ * the recording between them). */
 GPUT_API int gput_energy_recording_parse_window(const struct gput_energy_recording *recording,
     const char *start, const char *end, struct gput_energy_window *window,
     struct gput_error *error);
@@ -173,7 +175,7 @@ GPUT_API int gput_energy_recording_parse_window(const struct gput_energy_recordi
 GPUT_API void gput_energy_recording_date(int64_t time_us, char *text, size_t size);
 
 /**
- * The summary: energy, mean and maximum of every metric, and what the folder knows of model and
+ * The summary: energy, mean and maximum of every metric, and what the folder says about model and
  * experiment. As text (a line each) or JSON. GPUT_FORMAT_SUMMARY is for people: units that fit, the
  * command next to the machine, a row a GPU. Result and errors: see gputracker/format.h.
  */

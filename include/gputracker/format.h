@@ -11,11 +11,11 @@
  *         fwrite(bytes, 1, length, stdout);
  *     free(bytes);
  *
- * What gput_plot_render() and gput_python_render() render is named in their options.
+ * The options of gput_plot_render() and gput_python_render() name what is rendered.
  *
  * On success the caller frees `*bytes` with free(); a NUL follows the `*length` bytes, and `length`
- * may be NULL. Text, JSON and CSV end with a newline. On failure `*bytes` is
- * NULL: GPUT_ERROR_INVALID for a format that it does not have, GPUT_ERROR_MEMORY.
+ * may be NULL. Text, JSON and CSV end with a newline. On failure `*bytes` is NULL:
+ * GPUT_ERROR_INVALID for a format that the function does not have, GPUT_ERROR_MEMORY.
  */
 #ifndef GPUTRACKER_FORMAT_H
 #define GPUTRACKER_FORMAT_H
@@ -29,7 +29,7 @@ enum gput_format {
     GPUT_FORMAT_TEXT, /**< of a session: the report of the older Python gpu_tracker */
     GPUT_FORMAT_JSON,
     GPUT_FORMAT_CSV,
-    GPUT_FORMAT_PICKLE,      /**< of the command alone: the Python package makes it of JSON */
+    GPUT_FORMAT_PICKLE,      /**< only of the command: the Python package makes it from JSON */
     GPUT_FORMAT_PROMETHEUS,  /**< Prometheus' text format, version 0.0.4 */
     GPUT_FORMAT_OPENMETRICS, /**< OpenMetrics 1.0 */
     GPUT_FORMAT_FULL,        /**< of a session: text with every figure and its source */

@@ -1,6 +1,6 @@
 /*
- * Who is on which graphics card with how much, at this moment, and what the card itself says:
- * clocks, temperature, power and its limit, why it is slowed, links, health. Nothing is tracked.
+ * Which processes use which GPU now, and how much of it, and what the GPU itself reports: clocks,
+ * temperature, power and its limit, why it is slowed, links, health. Nothing is tracked.
  *
  *     struct gput_gpus *gpus;
  *     char *text;
@@ -27,12 +27,11 @@ extern "C" {
 struct gput_gpus; /**< made by gput_gpus_create(); used by one thread at a time */
 
 /**
- * Opens the drivers and reads all GPUs once. Of `options` the roots, nvml_path, gpu_brand,
- * gpu_uuids and gpu_parts are used; NULL: the defaults. Takes a moment, and seconds where a driver
- * is slow.
+ * Opens the drivers and reads all GPUs once. Uses the roots, nvml_path, gpu_brand, gpu_uuids and
+ * gpu_parts of `options`; NULL: the defaults. Takes a moment, and seconds where a driver is slow.
  *
- * With gpu_parts figures of parts of the chip are means of the time between two readings; the first
- * one takes a quarter of a second for it.
+ * With gpu_parts, figures of the parts of the chip are means over the time between two readings;
+ * the first reading takes a quarter of a second for that.
  *
  * On success the caller frees `*gpus` by gput_gpus_destroy(); on failure it is NULL. No GPU is not
  * an error. Errors: GPUT_ERROR_INVALID (the brand), GPUT_ERROR_NOT_FOUND (a UUID),
@@ -44,11 +43,12 @@ GPUT_API int gput_gpus_create(
 /** NULL is fine. */
 GPUT_API void gput_gpus_destroy(struct gput_gpus *gpus);
 
-/** Reads all of them again. Errors: GPUT_ERROR_MEMORY; it is then as it was. */
+/** Reads all GPUs again. Errors: GPUT_ERROR_MEMORY; `gpus` is then unchanged. */
 GPUT_API int gput_gpus_update(struct gput_gpus *gpus, struct gput_error *error);
 
 /** Why there is no GPU, as one sentence; NULL when there is one. Belongs to `gpus`. `*is_failure`
- * (may be NULL): there is one that cannot be read, is lost, or whose driver does not answer. */
+ * (may be NULL): true if there is one that cannot be read, is lost, or has a driver that does not
+ * answer. */
 GPUT_API const char *gput_gpus_missing(const struct gput_gpus *gpus, bool *is_failure);
 
 /**

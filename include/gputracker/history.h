@@ -1,6 +1,6 @@
 /*
  * The history of a user on a machine: one row for each session that ended, in a folder. It has
- * figures and names of programs, no arguments unless they are given.
+ * figures and names of programs, and arguments only if they are given.
  *
  *     struct gput_history_entry entry = gput_history_entry_default();
  *     entry.name = "python3 train.py";
@@ -27,20 +27,20 @@ extern "C" {
 
 struct gput_results;
 
-/** Whether sessions are to be kept in that folder, as gput_history_turn() set it; false where there
- * is no such folder. */
+/** Whether sessions are to be kept in that folder, as gput_history_turn() set it. False: there is
+ * no such folder. */
 GPUT_API bool gput_history_is_on(const char *folder);
 
-/** Turns it on, which makes the folder, or off, which keeps what is there. Errors: those of the
+/** Turns the history on, which makes the folder, or off, which keeps its rows. Errors: those of the
  * system. */
 GPUT_API int gput_history_turn(const char *folder, bool on, struct gput_error *error);
 
-/** What results do not say of a session. Sized: see gputracker/sized.h. */
+/** Facts about a session that its results lack. Sized: see gputracker/sized.h. */
 struct gput_history_entry {
     size_t size;           /**< set by gput_history_entry_default() */
     const char *name;      /**< the program and its script; NULL: not known */
-    const char *arguments; /**< the whole command line; NULL: is not to be kept */
-    /** Files whose size says how much there was to do, NULL at the end; NULL: none. Their sizes are
+    const char *arguments; /**< the whole command line; NULL: it is not kept */
+    /** Files whose sizes tell how much work there was, NULL at the end; NULL: none. Their sizes are
      * read now. */
     const char *const *size_of;
     /** Files that the session wrote, NULL at the end; NULL: none. */
@@ -50,7 +50,7 @@ struct gput_history_entry {
 /** Sets the defaults, all zero, in a struct of that size; for gput_history_entry_default(). */
 GPUT_API void gput_history_entry_init(struct gput_history_entry *entry, size_t size);
 
-/** Nothing but what the results say. */
+/** No facts besides the results. */
 static inline struct gput_history_entry gput_history_entry_default(void)
 {
     struct gput_history_entry entry;
@@ -59,32 +59,31 @@ static inline struct gput_history_entry gput_history_entry_default(void)
 }
 
 /**
- * Adds a session that has ended to the history of a folder, which is made. `entry` may be NULL. It
- * takes a few milliseconds at most. A rank of a job that a launcher says adds nothing by itself:
- * the rank that ends last adds one row for all, and none is added where the ranks have no id in
- * common.
+ * Adds a session that has ended to the history of a folder, which is created if it is missing.
+ * `entry` may be NULL. Takes a few milliseconds at most. The ranks of a launcher's job get one row
+ * together, which the rank that ends last adds. They get none where they have no id in common.
  *
  * Errors: those of the system (a full disk), GPUT_ERROR_MEMORY. Nothing is added then.
  */
 GPUT_API int gput_history_add(const char *folder, const struct gput_results *results,
     const struct gput_history_entry *entry, struct gput_error *error);
 
-/** Which sessions are read, or forgotten: all of what is set has to be so. Sized: see
- * gputracker/sized.h. */
+/** Selects the sessions that are read or forgotten: those that meet every condition that is set.
+ * Sized: see gputracker/sized.h. */
 struct gput_history_query {
     size_t size;            /**< set by gput_history_query_default() */
-    const char *name;       /**< is a part of the command's name; NULL: any */
-    double since_seconds;   /**< began since then, seconds since the epoch; NaN: any */
-    const int64_t *numbers; /**< one of these; NULL: any */
+    const char *name;       /**< part of the command's name; NULL: any */
+    double since_seconds;   /**< earliest start, seconds since the epoch; NaN: any */
+    const int64_t *numbers; /**< numbers of sessions; NULL: any */
     size_t n_numbers;
-    uint64_t last; /**< only the last ones, so many; 0: all */
-    /** Is told what of the history could not be read; NULL: nobody. */
+    uint64_t last; /**< maximum number of sessions, the last ones; 0: all */
+    /** Called with each part of the history that could not be read. NULL: none. */
     void (*warn)(void *user, const char *text);
     void *user; /**< passed to `warn` */
-    /** `name` is the whole name, in which folders do not count: ./train.py is train.py. */
+    /** Compare `name` with the whole name, without its folders: ./train.py is train.py. */
     bool is_whole_name;
-    /** The column of a figure to sort by, as "ram_bytes"; those that lack it come first, and `last`
-     * takes the largest. NULL: by their start. */
+    /** Column of a figure to sort by, such as "ram_bytes". Sessions that lack it come first, and
+     * `last` selects the largest. NULL: sort by start. */
     const char *sort;
 };
 
@@ -100,11 +99,11 @@ static inline struct gput_history_query gput_history_query_default(void)
 }
 
 /**
- * Reads sessions in their order, and adds those that wait to the database first.
- * `query` may be NULL. The receiver gets lists with one table, "sessions", of a thousand rows at
- * most, so that memory does not grow with the history; at least one, which may have no row. The
- * first column, "number", names a session from now on; it is missing where the database cannot be
- * written. The others are described in the table.
+ * Adds the rows that wait to the database, then reads sessions in order. `query` may be NULL.
+ * `receive` gets lists with one table, "sessions", of a thousand rows at most, so that memory does
+ * not grow with the history. It is called at least once, possibly without a row. The first column,
+ * "number", identifies a session from now on; it is missing where the database cannot be written.
+ * The others are described in the table.
  *
  * Errors: those of the receiver, GPUT_ERROR_NOT_FOUND (no such folder), GPUT_ERROR_UNSUPPORTED (no
  * SQLite), GPUT_ERROR_FORMAT (nothing can be read), those of the system.
@@ -113,20 +112,21 @@ GPUT_API int gput_history_read(const char *folder, const struct gput_history_que
     gput_table_receiver *receive, void *user, struct gput_error *error);
 
 /**
- * Reads sessions from what they wrote, as if they were in a history: reports in JSON, what was kept
- * of killed ones, tracking files, and manifests (".session.json"). A folder stands for all of them
- * in it and below. Several files of a session are one row, whose column "files" lists them. Numbers
- * are places in the order. A command's name is as the report has it. `query` may be NULL.
+ * Reads sessions from the files that they wrote, as if these were a history: reports in JSON,
+ * resource usage files of killed sessions, tracking files, and manifests (".session.json"). A
+ * folder stands for all such files in it and below. Several files of a session are one row, whose
+ * column "files" lists them. A session's number is its place in the order. A command's name is as
+ * the report has it. `query` may be NULL.
  *
- * Errors: those of the receiver, and of gput_results_load() for a file that is named itself. One in
- * a folder that cannot be read is a warning.
+ * Errors: those of the receiver, and of gput_results_load() for a file that is named itself. An
+ * unreadable file in a folder gives a warning.
  */
 GPUT_API int gput_history_read_files(const char *const *paths, size_t count,
     const struct gput_history_query *query, gput_table_receiver *receive, void *user,
     struct gput_error *error);
 
 /** Removes sessions from the history and overwrites what was there; their own files stay.
- * *n_removed is how many. Errors: as of gput_history_read(). */
+ * `*n_removed` is their number. Errors: as of gput_history_read(). */
 GPUT_API int gput_history_forget(const char *folder, const struct gput_history_query *query,
     uint64_t *n_removed, struct gput_error *error);
 

@@ -28,10 +28,10 @@ extern "C" {
 struct gput_jobs; /**< made by gput_jobs_create() */
 
 /**
- * Reads reports in JSON, tracking files and resource usage files of killed sessions: files, and all
- * of them in folders and the folders below. Files of one session are combined, and sessions become
- * ranks of jobs. An unreadable or unrelated file is a finding, not a failure. Samples are read as a
- * stream: memory grows with the ranks alone, by about a kilobyte each.
+ * Reads reports in JSON, tracking files and resource usage files of killed sessions. Each path is
+ * such a file, or a folder: then all of them in it and below. Files of one session are combined,
+ * and sessions become ranks of jobs. An unreadable or unrelated file is a finding, not a failure.
+ * Samples are read as a stream: memory grows with the ranks alone, by about a kilobyte each.
  *
  * On success the caller frees `*jobs` by gput_jobs_destroy(); on failure it is NULL. Errors:
  * GPUT_ERROR_INVALID (no session in any of them), GPUT_ERROR_NOT_FOUND and the like (a path),
@@ -54,10 +54,10 @@ GPUT_API int gput_jobs_tables(
 
 /**
  * The table "sessions": a row for each of the ranks, with all that its report or tracking file says
- * of the whole session: what it is, what it was allowed, its files, and its figures in base units
+ * about the whole session: its identity, its limits, its files, and its figures in base units
  * (bytes, seconds, joules). The columns have the names that a tracking file has for them
  * ("max_combined_ram_bytes"). Figures of a session that was killed are missing. The files are read
- * again: what is gone by then has a row of missing cells.
+ * again: a file that is gone by then leaves a row of missing cells.
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */

@@ -21,9 +21,9 @@ extern "C" {
 struct gput_perfetto; /**< a timeline that is served */
 
 /**
- * Serves a file (of gput_timeline_merge(), or any that Perfetto reads), until it was fetched once.
- * `address` NULL is 127.0.0.1:9001, the only one that Perfetto's page may fetch from; another one,
- * "HOST:PORT", is for a page of one's own.
+ * Serves a file (of gput_timeline_merge(), or any that Perfetto reads) until it was fetched once.
+ * `address` NULL: 127.0.0.1:9001, the only one from which Perfetto's page may fetch. Another
+ * "HOST:PORT" is for a page of your own.
  *
  * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION (the file), GPUT_ERROR_IO (the port is in
  * use), GPUT_ERROR_INVALID (the address), GPUT_ERROR_MEMORY. `*perfetto` is NULL then.

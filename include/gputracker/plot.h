@@ -62,10 +62,10 @@ struct gput_plot_options {
     const struct gput_plot_curve *const *curves;
     size_t n_curves;
     /**
-     * A chart for each: by its own name ("ram", "gpu_ram", "cpu", "gpu", "threads", "power" …),
-     * then with its main curve, or by that of a curve ("main_ram", "gpu0_power_watts"). None: of
-     * "ram", "gpu_ram", "cpu", "gpu" and "power" those that were used; where there are none of
-     * these, all.
+     * The charts to draw. The name of a chart ("ram", "gpu_ram", "cpu", "gpu", "threads", "power"
+     * …) draws it with its main curve, that of a curve ("main_ram", "gpu0_power_watts") with that
+     * one. None: those of "ram", "gpu_ram", "cpu", "gpu" and "power" that were used; all charts,
+     * where none of these was.
      */
     const char *const *figures;
     size_t n_figures;

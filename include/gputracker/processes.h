@@ -32,9 +32,9 @@ extern "C" {
 enum gput_process_peak {
     GPUT_PROCESS_PEAK_UNKNOWN, /**< it was never polled */
     GPUT_PROCESS_PEAK_SAMPLED, /**< the highest of the samples */
-    /** VmHWM, the kernel's high-water mark, as last read before its end. Or that of its exit
-       record, but only since its last execve(), or since a program reset it: the peak before that
-       may have been higher. */
+    /** VmHWM, the kernel's high-water mark, as last read before its end; or that of its exit
+     * record, which covers only the time since its last execve() or since a program reset it. The
+     * peak before that may have been higher. */
     GPUT_PROCESS_PEAK_KEPT,
     GPUT_PROCESS_PEAK_FINAL, /**< the kernel's, given at its end: exact */
 };
@@ -55,8 +55,8 @@ struct gput_process {
     const char *command_line; /**< NULL unless asked for and seen */
     int64_t start_ns;         /**< since the epoch */
     int64_t end_ns;           /**< since the epoch; 0: it has not ended */
-    bool is_final; /**< the figures are those of its exit record (taskstats); else those of the last
-                      scan, after which it may have used more */
+    bool is_final; /**< true: the figures are those of its exit record (taskstats); false: those of
+                      the last scan, after which it may have used more */
     /** Since tracking began. The kernel makes the exit record before the exit is complete: the time
      * to free the memory (a tenth of a second for some gigabytes) is not in it. NaN where that
      * leaves 0. */
@@ -65,19 +65,21 @@ struct gput_process {
     enum gput_process_peak peak;
     double peak_gpu_ram_bytes; /**< highest sum over all GPUs that drivers listed; memory shared by
                                   processes counts in each */
-    /** Without exit records (taskstats), with those of the children that it waited for. */
+    /** Without exit records (taskstats) these include the children that it waited for. */
     double read_bytes, write_bytes; /**< through read(), write() and the like */
     double storage_read_bytes;
-    double storage_write_bytes; /**< less what it dropped before it was written (removed files) */
+    double storage_write_bytes; /**< without data that was dropped before it was written (removed
+                                   files) */
     bool has_status;
     int status; /**< as of wait(2) */
-    /** It ended at end_ns: the kernel announced it, or it was collected. Else end_ns is
-     * the last scan that saw it alive, or the first that saw it ended and not yet collected. */
+    /** True: it ended at end_ns, as the kernel announced or the collecting of it showed. False:
+     * end_ns is the time of the last scan that saw it alive, or of the first that saw it ended and
+     * not yet collected. */
     bool end_is_exact;
 };
 
-/** Where end_ns is from: "final" where end_is_exact, else "sampled";
- * NULL of one that lives. Static text. */
+/** Where end_ns is from: "final" where end_is_exact, else "sampled"; NULL while it lives. Static
+ * text. */
 GPUT_API const char *gput_process_end_name(const struct gput_process *process);
 
 /**
@@ -104,8 +106,8 @@ GPUT_API int gput_session_processes(
 /** NULL is fine. */
 GPUT_API void gput_processes_destroy(struct gput_processes *processes);
 
-/** Number of listed processes: of many that ended, those with little CPU time and RAM are only
- * summed up, in the table "other_processes". */
+/** Number of listed processes. If many ended, those with little CPU time and RAM are only summed
+ * up, in the table "other_processes". */
 GPUT_API size_t gput_processes_count(const struct gput_processes *processes);
 
 /** One of them, which belongs to the list; NULL: no such index. */

@@ -24,12 +24,12 @@ extern "C" {
 
 /** The views of a training profile. */
 enum gput_profile_view {
-    /* Of a trace root: */
-    GPUT_PROFILE_JOB,         /**< one record: when the job, its training loop began and ended */
+    /* Views of a trace root: */
+    GPUT_PROFILE_JOB,         /**< one record: when the job and its training loop began and ended */
     GPUT_PROFILE_STEPS,       /**< durations of steps by training phase, metric or process */
     GPUT_PROFILE_PHASES,      /**< the intervals of the training phases and those between them */
     GPUT_PROFILE_UTILIZATION, /**< utilization of resources, over all or by training phase */
-    GPUT_PROFILE_DEVICES,     /**< how many readings of a device are in which range */
+    GPUT_PROFILE_DEVICES,     /**< number of readings of a device in each range */
     GPUT_PROFILE_DATALOADER,  /**< initialization, workers, getnext and batch time, with outliers */
     GPUT_PROFILE_METRICS,   /**< the readings of the system and the events of the framework, row by
                                row; or sums over the events at moments or in intervals */
@@ -86,12 +86,12 @@ struct gput_profile_rows {
     int64_t start_us; /**< origin of relative times */
 };
 
-/** What a view is made of. Sized: see gputracker/sized.h. */
+/** Options of a view. Sized: see gputracker/sized.h. */
 struct gput_profile_options {
     size_t size;      /**< set by gput_profile_options_default() */
     const char *path; /**< the trace root */
-    const struct gput_profile_rows
-        *rows;     /**< rows in memory to use instead of a trace root; NULL: none */
+    /** Rows in memory to use instead of a trace root; NULL: none. */
+    const struct gput_profile_rows *rows;
     int64_t start; /**< microseconds since the epoch or a step number, inclusive; INT64_MIN, the
                         default: from the beginning */
     int64_t end;   /**< likewise, inclusive; INT64_MAX, the default: to the end */
@@ -109,16 +109,17 @@ struct gput_profile_options {
                        of steps of one phase */
     const struct gput_profile_range *ranges; /**< DEVICES; none: 90 to 100, 10 to 90, 0 to 10 */
     size_t n_ranges;
-    const int64_t *moments; /**< METRICS: sum up the events that strictly contain one of these,
-                               microseconds since the epoch, instead of the rows */
+    const int64_t *moments; /**< METRICS: instead of the rows, sums over the events that strictly
+                               contain one of these moments, microseconds since the epoch */
     size_t n_moments;
-    const struct gput_profile_interval *intervals; /**< METRICS: sum up the events that overlap one
-                                              of these, but for steps, instead of the rows */
+    const struct gput_profile_interval *intervals; /**< METRICS: instead of the rows, sums over the
+                                                      events, without steps, that overlap one of
+                                                      these */
     size_t n_intervals;
     const char *const *metrics; /**< METRICS: only rows of these names, dimensions, processes; none:
                                    all */
     size_t n_metrics;
-    /** The memory to use at most; 0: 192 MiB. The rest goes to unnamed temporary files. */
+    /** Maximum memory to use; 0: 192 MiB. The rest goes to unnamed temporary files. */
     size_t memory_bytes;
     const char *temporary_folder; /**< for those files; NULL: /var/tmp */
     /**
@@ -126,7 +127,7 @@ struct gput_profile_options {
      * DATALOADER) pass them in parts of at most 10,000. All parts of a table, at least one, come
      * before those of the next. The table itself then has no rows. `part` is one of `tables`, which
      * has all tables of the view. Both are valid until it returns. Any result but GPUT_OK ends the
-     * view and is its result. NULL: all rows are in `*tables`.
+     * view, which returns it. NULL: all rows are in `*tables`.
      */
     int (*receive)(void *user, const struct gput_tables *tables, const struct gput_table *part,
         struct gput_error *error);
@@ -135,7 +136,7 @@ struct gput_profile_options {
     /** Called now and then with the progress of reading, 0 to 1. May be NULL. */
     void (*progress)(void *user, double done);
     void *user;     /**< passed to receive(), warn() and progress() */
-    unsigned cores; /**< that read; 0: one. See gput_usable_cores() */
+    unsigned cores; /**< number of cores that read; 0: one. See gput_usable_cores() */
 };
 
 /** Sets the defaults in a struct of that size; for gput_profile_options_default(). */
@@ -167,11 +168,10 @@ GPUT_API int gput_profile_tables(enum gput_profile_view view,
 GPUT_API int gput_profile_start(const char *path, int64_t *start_us, struct gput_error *error);
 
 /**
- * The step that each event belongs to: the one that it names, else the latest to begin of those
- * that strictly contain it, else -1. If an event's own node has steps, only those count, else those
- * of all nodes. `steps` has one element per event. The view STEPS is the same whether events name
- * the step found here or none.
- * Errors: GPUT_ERROR_MEMORY.
+ * Finds the step that each event belongs to: the one that it names, else the one that began last of
+ * those that strictly contain it, else -1. If the event's own node has steps, only these count,
+ * else those of all nodes. `steps` has one element per event. The view STEPS is the same whether
+ * events name the step found here or none. Errors: GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_profile_assign_steps(
     const struct gput_profile_rows *rows, int64_t *steps, struct gput_error *error);
@@ -179,7 +179,7 @@ GPUT_API int gput_profile_assign_steps(
 /** The order of functions, named as in Python's pstats. */
 enum gput_python_order {
     GPUT_PYTHON_TOTTIME, /**< time in the function itself */
-    GPUT_PYTHON_CUMTIME, /**< and in what it called */
+    GPUT_PYTHON_CUMTIME, /**< time in the function and in all that it called */
     GPUT_PYTHON_PCALLS,  /**< calls that do not recurse */
     GPUT_PYTHON_NCALLS,  /**< all calls */
 };
@@ -260,7 +260,7 @@ enum gput_kineto_view {
     GPUT_KINETO_DIFF, /**< two traces, or two folders of them, side by side, by name */
 };
 
-/** What a view is made of. Sized: see gputracker/sized.h. */
+/** Options of a view. Sized: see gputracker/sized.h. */
 struct gput_kineto_options {
     size_t size;              /**< set by gput_kineto_options_default() */
     const char *const *paths; /**< traces, or folders of them: one file per rank, or a merged
@@ -270,7 +270,7 @@ struct gput_kineto_options {
     /** IDLE: a gap shorter than this, in nanoseconds, before a kernel that was launched in time is
      * the delay of one kernel after another; 0: 30,000. */
     int64_t kernel_delay_ns;
-    /** The memory to use at most; 0: 192 MiB. The rest goes to an unnamed temporary file. */
+    /** Maximum memory to use; 0: 192 MiB. The rest goes to an unnamed temporary file. */
     size_t memory_bytes;
     const char *temporary_folder;                  /**< for that file; NULL: /var/tmp */
     void (*warn)(void *user, const char *message); /**< files that are truncated or damaged, ranks
@@ -278,7 +278,7 @@ struct gput_kineto_options {
     /** Called now and then with the progress of reading, 0 to 1. May be NULL. */
     void (*progress)(void *user, double done);
     void *user;     /**< passed to warn() and progress() */
-    unsigned cores; /**< that read; 0: one. See gput_usable_cores() */
+    unsigned cores; /**< number of cores that read; 0: one. See gput_usable_cores() */
 };
 
 /** Sets the defaults in a struct of that size; for gput_kineto_options_default(). */
@@ -293,13 +293,13 @@ static inline struct gput_kineto_options gput_kineto_options_default(void)
 }
 
 /**
- * Makes the table of a view. Times are microseconds. Of traces without GPUs BREAKDOWN, KERNELS and
- * IDLE have what the CPU did: "threads" (operators, data loading, other), "operators" by their own
- * time, "gaps" between them.
+ * Makes the table of a view. Times are microseconds. For traces without GPUs, BREAKDOWN, KERNELS
+ * and IDLE show the CPU: "threads" (operators, data loading, other), "operators" by their own time,
+ * "gaps" between them.
  *
- * Returns: GPUT_OK and in `*tables` what gput_tables_destroy() frees.
- * Errors: GPUT_ERROR_NOT_FOUND (a path; no activity in any trace), GPUT_ERROR_FORMAT,
- * GPUT_ERROR_INVALID, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ * Returns: GPUT_OK and in `*tables` what gput_tables_destroy() frees. Errors: GPUT_ERROR_NOT_FOUND
+ * (a path; no activity in any trace), GPUT_ERROR_FORMAT, GPUT_ERROR_INVALID, GPUT_ERROR_IO,
+ * GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_kineto_tables(enum gput_kineto_view view,
     const struct gput_kineto_options *options, struct gput_tables **tables,

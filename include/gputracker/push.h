@@ -26,7 +26,7 @@ struct gput_push_options {
     size_t size;              /**< set by gput_push_options_default() */
     const char *otlp;         /**< address, as in struct gput_session_options; NULL: not by OTLP */
     const char *remote_write; /**< likewise */
-    const char *labels;       /**< "job=train,team=vision", of all metrics; NULL: none */
+    const char *labels;       /**< labels of all metrics: "job=train,team=vision"; NULL: none */
     double interval_seconds; /**< minimum time between two samples that are sent; 0: all are sent */
     /** Called with one line (no newline) for each warning: skipped rows, figures that the receiver
      * refused. NULL: none. */
@@ -39,7 +39,7 @@ struct gput_push_options {
 /** Sets the defaults in a struct of that size; for gput_push_options_default(). */
 GPUT_API void gput_push_options_init(struct gput_push_options *options, size_t size);
 
-/** Nowhere yet, all samples. */
+/** No receiver, all samples. */
 static inline struct gput_push_options gput_push_options_default(void)
 {
     struct gput_push_options options;
@@ -69,13 +69,13 @@ static inline struct gput_push_counts gput_push_counts_default(void)
 /**
  * Sends the samples of a tracking file (.csv or .sqlite), and the figures of its end from
  * `results`: a report in JSON, or the resource usage file of a killed session. Either may be NULL.
- * Counters of CPU time are the percents of the samples by their time. GPUs, energy and bytes are in
- * .sqlite files alone. Samples are read as a stream. Blocks until the receiver took them all: where
- * it is busy it is tried again after 1, 2, 4 and 8 seconds, or when it says.
+ * Counters of CPU time are computed from the percents of the samples. GPUs, energy and bytes are in
+ * .sqlite files alone. Samples are read as a stream. Blocks until the receiver took them all. A
+ * busy receiver is tried again after 1, 2, 4 and 8 seconds, or when it asks for.
  *
  * `counts` may be NULL; it is set on failure, too. Errors: GPUT_ERROR_GONE (the receiver cannot be
- * reached, or, with EBUSY as errno_value, stays busy) and GPUT_ERROR_IO (it refuses): what is left
- * is not sent; GPUT_ERROR_INVALID (an address, a label, nothing to send or nowhere to),
+ * reached, or, with EBUSY as errno_value, stays busy) and GPUT_ERROR_IO (it refuses): the rest is
+ * not sent; GPUT_ERROR_INVALID (an address, a label, nothing to send or nowhere to),
  * GPUT_ERROR_UNSUPPORTED (https without libcurl), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION,
  * GPUT_ERROR_FORMAT (a file), GPUT_ERROR_MEMORY.
  */

@@ -24,14 +24,15 @@ extern "C" {
 struct gput_rank; /**< position of a process in its job */
 
 /** Reads the rank of this process from an environment: NAME=VALUE strings, NULL at the end. NULL:
- * its own, as of the call. A given environment must outlive the rank. Known are torchrun, Open MPI,
- * MPICH and Intel MPI, MVAPICH, PALS, jsrun, Flux, LSF, Slurm, PMIx, Kubernetes' indexed jobs,
- * SageMaker, and RANK, WORLD_SIZE and MASTER_ADDR of PyTorch. The innermost gives the rank. Ray and
- * Dask have jobs, but no ranks. To be freed by gput_rank_destroy(). Errors: GPUT_ERROR_MEMORY. */
+ * its own, as of the call. A given environment must outlive the rank. Known launchers are torchrun,
+ * Open MPI, MPICH and Intel MPI, MVAPICH, PALS, jsrun, Flux, LSF, Slurm, PMIx, Kubernetes' indexed
+ * jobs, SageMaker, and RANK, WORLD_SIZE and MASTER_ADDR of PyTorch. The innermost launcher gives
+ * the rank. Ray and Dask have jobs, but no ranks. To be freed by gput_rank_destroy(). Errors:
+ * GPUT_ERROR_MEMORY. */
 GPUT_API int gput_rank_create(
     const char *const *environment, struct gput_rank **rank, struct gput_error *error);
 /**
- * The same of another process on this machine, from the environment that its program was started
+ * The same for another process on this machine, from the environment that its program was started
  * with (/proc/PID/environ). The rank holds a copy of it. Errors: GPUT_ERROR_GONE (the process has
  * ended), GPUT_ERROR_PERMISSION (it is another user's), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
@@ -76,14 +77,14 @@ GPUT_API long gput_rank_restarts(const struct gput_rank *rank);
  * Another text after "%" stays as it is; a slash in a value becomes "_". A name that would be the
  * same for several processes gets what distinguishes them, before the extension:
  *
- * - of several ranks, ".r" and the rank: "r.r1.json". Not where the name has %r, %l that is known,
+ * - of several ranks, ".r" and the rank: "r.r1.json". Omitted where the name has %r, %l that is
+ * known,
  *   %p, %n or %q;
  * - of an element of an array, or a job of GNU parallel, ".t" and its number: "r.t3.json", or
- *   "r.t3.r1.json" in rank 1. Not where the name has %p, %n, %q, or %j of an array.
+ *   "r.t3.r1.json" in rank 1. Omitted where the name has %p, %n, %q, or %j of an array.
  *
  * "-" and names in /dev stay as they are. `*path` is the caller's, to be freed by free(). Errors:
- * GPUT_ERROR_INVALID
- * (%q without its end, an empty name), GPUT_ERROR_MEMORY.
+ * GPUT_ERROR_INVALID (%q without its end, an empty name), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_rank_path(
     const struct gput_rank *rank, const char *name, char **path, struct gput_error *error);
@@ -94,8 +95,8 @@ GPUT_API int gput_rank_expand(
 
 /**
  * `path` with a number before its extension: "run.2.csv". The number of a rank or element
- * ("run.r0") is no extension. `*numbered` is the caller's, to be freed by free(). Errors:
- * GPUT_ERROR_MEMORY.
+ * ("run.r0") does not count as an extension. `*numbered` is the caller's, to be freed by free().
+ * Errors: GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_rank_numbered_path(
     const char *path, long number, char **numbered, struct gput_error *error);

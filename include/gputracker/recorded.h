@@ -41,13 +41,13 @@ struct gput_recorded_options {
     void *user;
     /** Called with the rows of a table as they are read, in parts of at most 131,072: each call
      * gives one table. The tables of the result have no rows then, and memory is bounded. NULL: all
-     * rows are in the result. Of static_data there are no parts. */
+     * rows are in the result. static_data is not passed in parts. */
     gput_table_receiver *receive;
-    /** For joins of many files: damaged rows of samples are skipped, which a warning says. Samples
-     * have a column for each measurement of tracking files, also those that this file lacks, and
-     * RAM in bytes. Start and stop of calls are rounded inwards: a
-     * sample lies in a call, by its timestamp, where an analysis says so. Of a call between two
-     * doubles the start is after the stop. */
+    /** For joins of many files. Damaged rows of samples are skipped with a warning. Samples have a
+     * column for each measurement of tracking files, also those that this file lacks, and RAM in
+     * bytes. Start and stop of calls are rounded inwards: a sample lies in a call, by its
+     * timestamp, exactly where an analysis says so. If a call lies between two adjacent doubles,
+     * its start is after its stop. */
     bool for_joins;
 };
 
@@ -117,15 +117,15 @@ GPUT_API int gput_recorded_calls(const char *path, const struct gput_recorded_op
     struct gput_tables **tables, struct gput_error *error);
 
 /**
- * The time of these calls in segments, one after the other. Within a segment the same set of code
+ * Divides the time of these calls into consecutive segments. Within a segment the same set of code
  * blocks runs; the column `leaf` is the id of that set. Two tables:
  *
  *     segments  start (seconds since the epoch), leaf
  *     leaves    leaf, code_block_name: a row for each block of a leaf
  *
- * The first segment begins at minus infinity, with leaf 0, the empty set. A sample is of the last
- * segment that begins at or before its timestamp. So an ASOF join finds its code blocks, exactly
- * also where calls are nested, overlap, or are of several threads.
+ * The first segment begins at minus infinity, with leaf 0, the empty set. A sample belongs to the
+ * last segment that begins at or before its timestamp. So an ASOF join finds its code blocks
+ * exactly, also where calls are nested, overlap, or are of several threads.
  *
  * Ownership and errors as gput_recorded_calls(). Memory grows with the calls: 24 bytes each.
  */
@@ -135,8 +135,8 @@ GPUT_API int gput_recorded_segments(const char *path, const struct gput_recorded
 /**
  * The calls that are open, for a file that its program still writes to: the table "open_calls" with
  * the columns process_id, thread_id, code_block_name and start (seconds since the epoch). Stops
- * without a start, and what is damaged or not whole yet, are skipped. Memory grows with the blocks
- * and the calls that are open, not with the file.
+ * without a start, and damaged or incomplete marks, are skipped. Memory grows with the blocks and
+ * the calls that are open, not with the file.
  *
  * Ownership and errors as gput_recorded_samples().
  */

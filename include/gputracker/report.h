@@ -45,13 +45,14 @@ struct gput_report_session {
     const struct gput_results *results; /**< results of a session that has just ended; NULL: none */
     /** Processes, command and its status, which the results lack. NULL: unknown. */
     const struct gput_results_render_options *report;
-    /** Its file is a temporary one, which the page does not name. */
+    /** True: the file is temporary, and the page does not name it. */
     bool is_temporary;
-    /** How the processes in `report` name their sub-tracking files, as for gput_blocks_open():
-     * those that were written since their process started are shown. NULL: it is not known. */
+    /** The pattern of the sub-tracking files of the processes in `report`, as for
+     * gput_blocks_open(). Files that were written since the start of their process are shown. NULL:
+     * not known. */
     const char *blocks_pattern;
-    /** Seconds by which its machine's clock is ahead of that of the other sessions; its start is
-     * shown earlier by that. */
+    /** Seconds by which the clock of its machine is ahead of that of the other sessions; its start
+     * is shown that much earlier. */
     double clock_offset_seconds;
     /** Machine of that clock and evidence of the offset, shown on the page: "of n2, …". NULL: none.
      */
@@ -61,7 +62,7 @@ struct gput_report_session {
 /** Sets the defaults, all zero, in a struct of that size. */
 GPUT_API void gput_report_session_init(struct gput_report_session *session, size_t size);
 
-/** Nothing is known. */
+/** A session of which nothing is known. */
 static inline struct gput_report_session gput_report_session_default(void)
 {
     struct gput_report_session session;
@@ -79,14 +80,15 @@ struct gput_report_options {
     const char *const *sub_tracking_files;
     size_t n_sub_tracking_files;
     const char *title; /**< title of the page; NULL: the names of the sessions */
-    const char *page;  /**< file of another page than the one that is built in; NULL: that one */
+    const char *page;  /**< file of a page to use instead of the built-in one; NULL: the built-in
+                          one */
     /** Called with one line (no newline) for each warning. May be NULL. */
     void (*warn)(void *user, const char *message);
     /** Called now and then with the completed share of the work, 0 to 1. May be NULL. */
     void (*progress)(void *user, double done);
     void *user; /**< passed to warn() and progress() */
-    /** gput_report_write() waits for the reader of a pipe until this descriptor is readable.
-     * -1 (usual): for ever. */
+    /** gput_report_write() waits for the reader of a pipe until this descriptor is readable. -1,
+     * the default: for ever. */
     int stop_fd;
     /** Sentences about the sessions together, with which the page begins. */
     const char *const *notes;
@@ -117,8 +119,8 @@ GPUT_API const char *gput_report_remedy(void);
  * /var/tmp if that is not a regular file.
  *
  * Errors: GPUT_ERROR_UNSUPPORTED (a build without the page), GPUT_ERROR_INVALID (no sessions; marks
- * of which it is not clear whose they are), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT (a file of
- * another kind), GPUT_ERROR_IO, GPUT_ERROR_PERMISSION, GPUT_ERROR_MEMORY.
+ * whose session is not clear), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT (a file of another kind),
+ * GPUT_ERROR_IO, GPUT_ERROR_PERMISSION, GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_report_write(
     const struct gput_report_options *options, const char *path, struct gput_error *error);

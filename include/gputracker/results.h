@@ -1,5 +1,5 @@
 /*
- * What a session gives: maxima and means, the machine's constants, the kernel's own peaks and
+ * The results of a session: maxima and means, the machine's constants, the kernel's own peaks and
  * totals, the tracker's own cost, and a state for every source.
  *
  *     struct gput_results *results;
@@ -11,7 +11,7 @@
  *     }
  *
  * Figures are in base units: bytes, seconds, percent, joules, watts. NaN: not known, and a source
- * says why. Results never change after they were made, but by the functions that say so.
+ * says why. Results never change after they were made, except by the functions that say so.
  */
 #ifndef GPUTRACKER_RESULTS_H
 #define GPUTRACKER_RESULTS_H
@@ -37,13 +37,12 @@ struct gput_results; /**< made by gput_session_results() and the like */
 /**
  * Reads the results of a session: its report in JSON, or what it kept while it ran (its resource
  * usage file), for example after the tracker was killed. The column "identity.end" is empty where
- * the session had not ended. Of regions, only the time in MPI calls is read. The pickle that the
- * older Python gpu_tracker keeps is read by our Python package, as data, and the report in JSON
- * that it makes of one here: what it does not have is NaN, and the source "older_file" says so.
+ * the session had not ended. Of regions, only the time in MPI calls is read. Pickles of the older
+ * Python gpu_tracker are read by our Python package, as data, which makes a report in JSON of them.
+ * Of such a report, the figures that a pickle lacks are NaN, and the source "older_file" says so.
  *
- * On success the caller frees `*results` by gput_results_destroy(); on failure it is NULL.
- * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT when the file is none of these,
- * GPUT_ERROR_MEMORY.
+ * On success the caller frees `*results` by gput_results_destroy(); on failure it is NULL. Errors:
+ * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT when the file is none of these, GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_results_load(
     const char *path, struct gput_results **results, struct gput_error *error);
@@ -56,15 +55,15 @@ GPUT_API void gput_results_destroy(struct gput_results *results);
 /** Wall time from the start to the last sample. */
 GPUT_API double gput_results_seconds(const struct gput_results *results);
 
-/** The highest sampled figure; of total RAM also what the kernel's peaks say that it was. NaN when
- * it was never read. */
+/** The highest sampled figure; for total RAM the kernel's peaks count, too. NaN when it was never
+ * read. */
 GPUT_API double gput_results_max(
     const struct gput_results *results, enum gput_measurement_id measurement);
 
 /**
- * The mean. CPU percents: over the time they are of, so that percent x time is CPU time. All others
- * (GPU utilization, RAM, threads): over all rows of the tracking file alike, as an analysis of it
- * has it. NaN when it was never read.
+ * The mean. CPU percents are weighted by time, so that percent x time is CPU time. All others (GPU
+ * utilization, RAM, threads) are means over all rows of the tracking file, as in an analysis of it.
+ * NaN when it was never read.
  */
 GPUT_API double gput_results_mean(
     const struct gput_results *results, enum gput_measurement_id measurement);
@@ -80,7 +79,7 @@ GPUT_API double gput_results_energy(
     const struct gput_results *results, enum gput_energy_figure figure);
 
 /** Whether the command was ended because it exceeded a limit. The table "limits_passed" of
- * gput_results_tables() says which; there is one, too, when it was only warned of. */
+ * gput_results_tables() lists the limits, also those that were only warned of. */
 GPUT_API bool gput_results_was_ended(const struct gput_results *results);
 
 /* ---- All figures, by their columns ---- */
@@ -94,8 +93,8 @@ struct gput_results_column {
     const char *name;
     const char *unit; /**< "bytes", "seconds", "percent", "joules", "watts", "grams"; NULL: a count,
                            a flag (0 or 1), a share or a text */
-    const char *source;  /**< the source that says how sure it is, if the results have that source;
-                            NULL: none */
+    const char *source;  /**< name of the source that tells how reliable it is, if the results have
+                            that source; NULL: none */
     const char *meaning; /**< what it is, in a few words */
     enum gput_column_type type;
 };
@@ -110,9 +109,10 @@ GPUT_API double gput_results_number(const struct gput_results *results, const ch
 
 /**
  * Writes the manifest of a session that has ended next to a file that it wrote, as
- * "PATH.session.json": whose session that is, and its figures. Reports in JSON and tracking files
- * have one already; others do not say whose they are. Writes nothing where PATH is no regular file.
- * Errors: GPUT_ERROR_EXISTS (a file of that name that is no manifest), those of files.
+ * "PATH.session.json". It identifies the session and has its figures. Reports in JSON and tracking
+ * files have one already; other files do not say whose they are. Writes nothing where PATH is no
+ * regular file. Errors: GPUT_ERROR_EXISTS (a file of that name that is no manifest), those of
+ * files.
  */
 GPUT_API int gput_results_write_manifest(
     const struct gput_results *results, const char *path, struct gput_error *error);
@@ -121,8 +121,8 @@ GPUT_API int gput_results_write_manifest(
 GPUT_API const char *gput_results_text(const struct gput_results *results, const char *column);
 
 /**
- * Each GPU (or MIG instance) over the whole session: how many there are, and figures and texts of
- * one. The names are those of the columns of the table "gpus" of gput_results_tables(): "uuid",
+ * The number of GPUs (or MIG instances) of the session, and figures and texts of one over the whole
+ * session. The names are those of the columns of the table "gpus" of gput_results_tables(): "uuid",
  * "max_combined_ram_bytes" …. A figure is NaN when it could not be read; "missing" then says why.
  * RAM of processes is what the tracked processes held on this GPU; 0 only where that is known, NaN
  * where its driver may have hidden them.
@@ -183,9 +183,9 @@ GPUT_API enum gput_source_state gput_results_source_state(
 /** Where its figures come from, or why they are missing: a text for people. */
 GPUT_API const char *gput_results_source_reason(const struct gput_results *results, size_t index);
 
-/** Adds a source of the caller's own, which reports then show: a program's knowledge of the
- * figures. Copies both texts: 31 bytes of the name and 511 of the reason. Errors: GPUT_ERROR_STATE
- * when the results have 32 sources already; a session adds some 20 of its own. */
+/** Adds a source of the caller's own, which reports then show. Copies both texts: 31 bytes of the
+ * name and 511 of the reason. Errors: GPUT_ERROR_STATE when the results have 32 sources already; a
+ * session adds some 20 of its own. */
 GPUT_API int gput_results_add_source(struct gput_results *results, const char *name,
     enum gput_source_state state, const char *reason, struct gput_error *error);
 
@@ -223,9 +223,9 @@ struct gput_results_render_options {
     /** In JSON, figures that the older gpu_tracker has are 0 where they are not known: programs for
      * it do not expect null. */
     bool has_older_zeroes;
-    /** In full text, figures have units that fit them: "31.4 MB", "1.27 s". Those of RAM, GPU RAM,
-     * wall time and energy are in the session's unit where that is not the default, or where it
-     * keeps that one. */
+    /** In full text, show figures in units that fit them: "31.4 MB", "1.27 s". RAM, GPU RAM, wall
+     * time and energy are in the session's unit where that is not the default, or where the flag
+     * below says to keep it. */
     bool fits_units;
     bool keeps_ram_unit;
     bool keeps_gpu_ram_unit;
@@ -261,11 +261,11 @@ GPUT_API int gput_results_render(const struct gput_results *results,
     size_t *length, struct gput_error *error);
 
 /**
- * Where the time of a session went, as a page of text: of the main thread, with what its children
- * did while it waited for them; of that thread alone; of all others together; and what it did while
- * no GPU was busy. With shares, how far each may be off, and advice. The columns "time_went.…",
- * "main_thread.…", "other_threads.…" and "gpu_idle.…" have the figures. Where they are not known
- * the page says why. Result and errors: see gputracker/format.h.
+ * Renders where the time of a session went, as a page of text: the time of the main thread, with
+ * what its children did while it waited for them; of that thread alone; of all others together; and
+ * of the main thread while no GPU was busy. Each has its shares and their possible error; advice
+ * follows. The columns "time_went.…", "main_thread.…", "other_threads.…" and "gpu_idle.…" have the
+ * figures. Where they are not known the page says why. Result and errors: see gputracker/format.h.
  */
 GPUT_API int gput_results_why(
     const struct gput_results *results, char **bytes, size_t *length, struct gput_error *error);
@@ -282,7 +282,7 @@ enum gput_results_value_kind {
     GPUT_VALUE_END,
 };
 
-/** A value of a report. Shared: see gputracker/sized.h. Lives during the call. */
+/** A value of a report. Shared: see gputracker/sized.h. Valid during the call. */
 struct gput_results_value {
     enum gput_results_value_kind kind;
     const char *key;  /**< NULL: in a list, an END, or the whole */
@@ -291,7 +291,7 @@ struct gput_results_value {
     const char *text; /**< of TEXT: UTF-8 */
 };
 
-/** Whatever is not GPUT_OK ends the visit; `error` is then to be filled. */
+/** Called with each value. Any result but GPUT_OK ends the visit; set `error` then. */
 typedef int gput_results_visitor(
     void *user, const struct gput_results_value *value, struct gput_error *error);
 

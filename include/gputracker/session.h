@@ -43,8 +43,9 @@ extern "C" {
 enum gput_ram_mode {
     GPUT_RAM_ADAPTIVE, /**< expensive readings only when they can have changed, at a bounded rate */
     GPUT_RAM_EXACT,    /**< expensive readings at every tick */
-    GPUT_RAM_TOTALS,   /**< as adaptive, but none of a process that is alone: its total is RSS. Its
-                            anonymous memory is called private then, and that of files shared */
+    GPUT_RAM_TOTALS,   /**< as adaptive, but without expensive readings of a process that is alone:
+                          its total is RSS, of which anonymous memory counts as private and that
+                          of files as shared */
 };
 
 /** What a session does. Sized: see gputracker/sized.h. */
@@ -58,14 +59,15 @@ struct gput_session_options {
     bool processes;     /**< keep a record of every process; see gput_session_processes() */
     bool command_lines; /**< their command lines, too, which may contain secrets */
     bool snapshots;     /**< make one at each tick; see gput_session_latest_snapshot() */
-    /** Of gput_session_track_machine() with `listen`: the page also has the use by each user and
+    /** For gput_session_track_machine() with `listen`: the page also shows the use by each user and
      * each job (CPU, RAM, GPUs), at most 63 of each by name. All processes are read at each tick.
-     * Jobs are those of Slurm's control groups, of the environment where it may be read, pods and
-     * containers. */
+     * Jobs are found by Slurm's control groups, by the environment where it may be read, and as
+     * pods and containers. */
     bool owners;
-    /** Hardware percent is of all cores and GPUs of the machine, as in the older gpu_tracker. Else
-     * it is of those that the process may use: by CPU affinity, control groups, Slurm's allocation,
-     * CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and ZE_AFFINITY_MASK. */
+    /** True: hardware percent refers to all cores and GPUs of the machine, as in the older
+     * gpu_tracker. False: it refers to those that the process may use, by CPU affinity, control
+     * groups, Slurm's allocation, CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and
+     * ZE_AFFINITY_MASK. */
     bool whole_machine;
     unsigned n_expected_cores; /**< divisor of "hardware percent"; 0: see `whole_machine` */
     const char *gpu_uuids; /**< comma-separated UUIDs, indexes or PCI addresses; NULL: all GPUs */
@@ -92,7 +94,7 @@ struct gput_session_options {
     enum gput_ram_unit gpu_ram_unit;   /**< default gigabytes */
     enum gput_time_unit time_unit;     /**< default hours */
     enum gput_energy_unit energy_unit; /**< default joules */
-    double carbon_intensity;    /**< grams of CO2e for a kWh of the grid; default NaN: unknown */
+    double carbon_intensity;    /**< grams of CO2e per kWh of the grid; default NaN: unknown */
     const char *carbon_country; /**< country code ("FR") whose grid counts where
                                      `carbon_intensity` is NaN; NULL: none */
 
@@ -100,16 +102,16 @@ struct gput_session_options {
 
     const char *tracking_file; /**< path ending in .csv or .sqlite; NULL: none */
     bool overwrite;            /**< replace an existing tracking file */
-    const char
-        *resource_usage_file; /**< file of the results so far, kept while tracking runs; NULL:
-                                   a hidden file of a random name in the working directory;
-                                   "results/", which ends in '/': in that folder; "": none */
+    /** File of the results so far, kept while tracking runs; NULL: a hidden file with a random name
+     * in the working directory; a name that ends in '/' ("results/"): such a file in that folder;
+     * "": none. */
+    const char *resource_usage_file;
     /** Keep the resource usage file of a stopped session until gput_session_destroy(), for callers
      * that write their results to a file first. Default: gput_session_stop() removes it. */
     bool keep_resource_usage_file;
-    const char *energy_folder;             /**< folder of a recording of power, in the form of
-                                                gputracker/energy_recording.h; created with missing parents;
-                                                NULL: none */
+    /** Folder of a recording of power, in the form of gputracker/energy_recording.h; created with
+     * missing parents; NULL: none. */
+    const char *energy_folder;
     enum gput_energy_driver energy_driver; /**< file format of the recording; default JSON lines */
     double energy_period_seconds;          /**< averaging period of each line; default 2 */
     bool energy_continue;                  /**< add a segment to an existing recording */
@@ -121,10 +123,10 @@ struct gput_session_options {
                              picks a free port; NULL: none. Requests for another host name than
                              localhost, the host's or this machine's addresses are refused;
                              comma-separated extra host names may follow: "0.0.0.0:5001,trainer" */
-    /** Folder of node_exporter's textfile collector, which sessions may share: each keeps a file
-     * with its metrics there, gpu-tracker-HOST-PID.prom, with the label `session`, without those of
-     * the machine. It stays at the end; sessions remove files that were not written for ten
-     * minutes. NULL: none. */
+    /** Folder of node_exporter's textfile collector, which sessions may share. Each session keeps a
+     * file with its metrics there, gpu-tracker-HOST-PID.prom; they have the label `session`, and
+     * those of the machine are omitted. The file stays at the end; sessions remove files that were
+     * not written for ten minutes. NULL: none. */
     const char *textfile_folder;
     /** Address of a receiver of OTLP over HTTP: "http://host:4318", or with the path where that is
      * not /v1/metrics; "": as OpenTelemetry's variables say, else http://localhost:4318. The
@@ -136,20 +138,20 @@ struct gput_session_options {
                                    the metrics of `listen`: "http://host:9090", or with the path
                                    where that is not /api/v1/write. Lost samples: source
                                    "remote_write". NULL: none */
-    const char *labels; /**< of all metrics that are served or sent: "job=train,team=vision"; NULL:
-                             none */
-    double push_interval_seconds; /**< between two samples that are sent; 0: the receiver's usual
-                                       one (OTLP: OTEL_METRIC_EXPORT_INTERVAL, else a minute;
-                                       remote write: 15 seconds) */
+    const char *labels; /**< labels of all metrics that are served or sent: "job=train,team=vision";
+                           NULL: none */
+    double push_interval_seconds; /**< interval between two samples that are sent; 0: the receiver's
+                                     default (OTLP: OTEL_METRIC_EXPORT_INTERVAL, else a minute;
+                                     remote write: 15 seconds) */
     double push_timeout_seconds;  /**< response timeout of a receiver, capped at 10 s at the end; 0:
                                        OTLP: OTEL_EXPORTER_OTLP_TIMEOUT, else 10; remote write: 30;
                                        at the end 5 % of the tracked time, 0.5 to 3 */
 
     /* ---- Where the machine is read ---- */
 
-    /** NULL: /proc. One of another PID namespace serves to track the machine, or a process by its
-     * PID there, without enforced limits. To launch a command or to track the calling process it
-     * must be of the caller's own namespace. */
+    /** NULL: /proc. A procfs of another PID namespace can be used to track the machine, or a
+     * process by its PID there, without enforced limits. To launch a command or to track the
+     * calling process it must be of the caller's own namespace. */
     const char *procfs_root;
     const char *sysfs_root; /**< NULL: /sys */
     const char *nvml_path;  /**< path of libnvidia-ml.so.1; NULL: where the driver installs it */
@@ -161,18 +163,18 @@ struct gput_session_options {
     void (*warn)(void *user, const char *message);
     /** Called with each sample, the last one included, by the thread that took it. It must be
      * quick, and must not call into the session, except gput_session_latest_snapshot(). With
-     * `snapshots` set that has, as a rule, the same sample with its processes and GPUs. NULL: none.
-     */
+     * `snapshots` set, the latest snapshot usually has the same sample with its processes and GPUs.
+     * NULL: none. */
     void (*sample)(void *user, const struct gput_sample *sample);
     void *user; /**< passed to the callbacks */
-    /** Called by gput_session_create() for a file, a receiver or labels that cannot be had, with
+    /** Called by gput_session_create() for a file, a receiver or labels that cannot be used, with
      * the name of the option ("tracking_file"; see gput_session_option_find()). True: the session
-     * goes on without it. False: it is not created. NULL: likewise. */
+     * is created without it. False, or NULL: it is not created. */
     bool (*do_without)(void *user, const char *option, const struct gput_error *reason);
 
     /** Also read how busy parts of the chip are (processors, tensor cores, memory, links; NVIDIA
-     * from Hopper on). DCGM and others that read the same counters may miss values meanwhile: there
-     * is a warning that says so. */
+     * from Hopper on). DCGM and other readers of the same counters may miss values meanwhile; a
+     * warning says so. */
     bool gpu_parts;
 };
 
@@ -187,7 +189,7 @@ static inline struct gput_session_options gput_session_options_default(void)
     return options;
 }
 
-/** What an option takes. */
+/** The type of an option's value. */
 enum gput_session_option_kind {
     GPUT_SESSION_OPTION_KIND_FLAG,           /**< "true" or "false" */
     GPUT_SESSION_OPTION_KIND_COUNT,          /**< a whole number above 0 */
@@ -195,16 +197,16 @@ enum gput_session_option_kind {
     GPUT_SESSION_OPTION_KIND_NUMBER_OR_TEXT, /**< likewise; a text that is no number is a name */
     GPUT_SESSION_OPTION_KIND_WORD,           /**< one word out of a list */
     GPUT_SESSION_OPTION_KIND_TEXT,           /**< any text */
-    GPUT_SESSION_OPTION_KIND_LIST,           /**< texts with a comma between two */
+    GPUT_SESSION_OPTION_KIND_LIST,           /**< texts separated by commas */
     GPUT_SESSION_OPTION_KIND_PATH,           /**< the name of a file or folder */
 };
 
-/** An option of a session that has a name. Shared: see gputracker/sized.h. */
+/** A named option of a session. Shared: see gputracker/sized.h. */
 struct gput_session_option {
     const char *name; /**< as the Tracker class of Python and config files have it: "sleep_time" */
     enum gput_session_option_kind kind;
     const char *noun;   /**< what messages call the value: "sleep time" */
-    const char *wanted; /**< what it has to be: "a number of seconds, 0.001 or more" */
+    const char *wanted; /**< which values are valid: "a number of seconds, 0.001 or more" */
 };
 
 /** The option of that name; NULL: there is none. Static. */
@@ -251,10 +253,10 @@ GPUT_API int gput_session_track_pid(
     struct gput_session *session, pid_t pid, struct gput_error *error);
 
 /**
- * The same for several. The main process is the calling one, if it is among them, else the first
- * that is there. The others and what they start count with its descendants. Give a process before
- * those that it started. One that is not there is warned of. Errors: GPUT_ERROR_NOT_FOUND when none
- * is there; GPUT_ERROR_INVALID when none is given.
+ * The same for several. The main process is the calling one if it is among them, else the first
+ * that exists. The others and what they start count as its descendants. Give a process before those
+ * that it started. A process that does not exist gives a warning. Errors: GPUT_ERROR_NOT_FOUND when
+ * none exists; GPUT_ERROR_INVALID when none is given.
  */
 GPUT_API int gput_session_track_pids(
     struct gput_session *session, const pid_t *pids, size_t count, struct gput_error *error);
@@ -270,20 +272,20 @@ GPUT_API int gput_session_track_machine(struct gput_session *session, struct gpu
  * Starts a command and tracks it from its first instruction. The command inherits everything from
  * the caller (working directory, environment, standard streams, signal mask as it was before the
  * call). Its environment also has GPUT_SESSION, the ids of the sessions that it is in. The calling
- * process becomes a child subreaper, so that orphaned descendants stay tracked,
- * and reaps those orphans, at samples and in gput_session_wait().
+ * process becomes a child subreaper, so that orphaned descendants stay tracked, and reaps those
+ * orphans, at samples and in gput_session_wait().
  *
  * Children that the caller starts itself remain the caller's: they are neither tracked nor reaped.
  * They are distinguished from orphans by the kernel's announcements (`gpu-tracker doctor`: process
  * connector). Without these, only orphans that an earlier sample saw as descendants of the command
  * remain tracked and are reaped. With `no_other_children` there can be no others, and all are.
  *
- * The command ignores SIGCHLD if the program did when it created the session: since then a program
- * may have ceased to ignore it, to learn how the command ends.
+ * The command ignores SIGCHLD if the program did when it created the session. Since then a program
+ * may have stopped ignoring it, to learn how the command ends.
  *
- * The session waits for the command. The program may do that itself: it ignores SIGCHLD, or waits
- * for any child. Then the command's end is still noticed, but its status is -1. What wait4() would
- * give is missing from the results, which say so.
+ * The session waits for the command. If the program collects the command itself, because it ignores
+ * SIGCHLD or waits for any child, the command's end is still noticed, but its status is -1. The
+ * figures of wait4() are then missing from the results, which say so.
  *
  * `argv` ends with NULL; argv[0] is searched for in PATH. Errors: GPUT_ERROR_NOT_FOUND (no such
  * command; message `Command not found: "x"`), GPUT_ERROR_PERMISSION (not executable),
@@ -293,8 +295,8 @@ GPUT_API int gput_session_track_machine(struct gput_session *session, struct gpu
 GPUT_API int gput_session_launch(
     struct gput_session *session, char *const argv[], struct gput_error *error);
 
-/** Where it serves metrics: gput_session_options.listen in numbers, with the port that was free.
- * NULL: nowhere, or not any more. Belongs to the session. */
+/** The address at which it serves metrics: gput_session_options.listen in numbers, with the port
+ * that was chosen. NULL: none, or not any more. Belongs to the session. */
 GPUT_API const char *gput_session_address(const struct gput_session *session);
 
 /** The main process, or 0 before tracking started. */
@@ -329,7 +331,7 @@ GPUT_API int gput_session_wait(struct gput_session *session, int timeout_ms, boo
 GPUT_API int gput_session_stop(struct gput_session *session, struct gput_error *error);
 
 /**
- * Figures of the whole session after a stop, so far before it.
+ * Results of the whole session after a stop, of the session so far before it.
  *
  * On success the caller frees `*results` by gput_results_destroy(); they may outlive the session.
  * On failure it is NULL. Errors: GPUT_ERROR_STATE before tracking began, and in a fork of the
@@ -341,8 +343,8 @@ GPUT_API int gput_session_results(
 /**
  * The results so far, as the sampling thread last published them: at most half a second, or one
  * interval, old. For monitoring a session: it may be called from any thread between the beginning
- * of tracking and gput_session_destroy(), and neither waits for a sample nor delays one. What is
- * only known at the end is not in them.
+ * of tracking and gput_session_destroy(), and neither waits for a sample nor delays one. Figures
+ * that are only known at the end are missing.
  *
  * Ownership as gput_session_results(). Errors: GPUT_ERROR_STATE before tracking began,
  * GPUT_ERROR_MEMORY.

@@ -13,9 +13,9 @@
  *     }
  *     gput_size_destroy(size);
  *
- * Runs that ended well count as they are. One that was killed because memory or time ran out wanted
- * more than it had, and counts so. Runs that failed otherwise may have ended early: they are left
- * out. docs/size.md has the method.
+ * Runs that ended well count as they are. A run that was killed because memory or time ran out
+ * needed more than it had, and counts so. Runs that failed otherwise may have ended early: they are
+ * left out. docs/size.md has the method.
  */
 #ifndef GPUTRACKER_SIZE_H
 #define GPUTRACKER_SIZE_H
@@ -31,7 +31,7 @@ extern "C" {
 
 struct gput_size; /**< made by gput_size_create() */
 
-/** In which words a request is made. */
+/** The form of a request. */
 enum gput_size_format {
     GPUT_SIZE_FORMAT_SLURM,      /**< options of sbatch, srun and salloc, in one line */
     GPUT_SIZE_FORMAT_PBS,        /**< options of qsub, in one line */
@@ -43,10 +43,10 @@ enum gput_size_format {
 /** Sized: see gputracker/sized.h. */
 struct gput_size_options {
     size_t size;  /**< set by gput_size_options_default() */
-    double share; /**< of future runs that are to fit; 0.95 */
-    /** Size of the next run's inputs, where runs have had theirs kept; NaN: that of the largest. */
+    double share; /**< share of future runs that the request must suffice for; default 0.95 */
+    /** Size of the next run's inputs, if the history has input sizes; NaN: that of the largest. */
     double input_bytes;
-    /** Ranks of the next job, where none of the runs has inputs; NaN: the most that were seen. */
+    /** Ranks of the next job, if no run has input sizes; NaN: the most that were seen. */
     double ranks;
 };
 
@@ -63,29 +63,29 @@ static inline struct gput_size_options gput_size_options_default(void)
 
 /**
  * Begins a request. `options` may be NULL. On success the caller frees `*size` by
- * gput_size_destroy(); on failure it is NULL. Errors: GPUT_ERROR_INVALID (a share that is none),
+ * gput_size_destroy(); on failure it is NULL. Errors: GPUT_ERROR_INVALID (an invalid share),
  * GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_size_create(
     const struct gput_size_options *options, struct gput_size **size, struct gput_error *error);
 
-/** Adds sessions of one command, the latest last: a table as gput_history_read() gives them, of
- * which it takes the columns that it knows by name. Errors: GPUT_ERROR_MEMORY. */
+/** Adds sessions of one command, the latest last: a table as gput_history_read() gives it. The
+ * columns are found by name. Errors: GPUT_ERROR_MEMORY. */
 GPUT_API int gput_size_add(
     struct gput_size *size, const struct gput_table *sessions, struct gput_error *error);
 
-/** Computes the request, when all sessions were added. Errors: GPUT_ERROR_NOT_FOUND (none of them
+/** Computes the request, after all sessions were added. Errors: GPUT_ERROR_NOT_FOUND (no session
  * says how much a run takes), GPUT_ERROR_MEMORY. */
 GPUT_API int gput_size_compute(struct gput_size *size, struct gput_error *error);
 
 /** NULL is fine. */
 GPUT_API void gput_size_destroy(struct gput_size *size);
 
-/** What the request rests on, a line each: how many runs and how old, what was assumed, what it
- * would take to know more. Valid as long as `size`; "" before it was computed. */
+/** The basis of the request, a line each: how many runs and how old, what was assumed, and what is
+ * needed to know more. Valid as long as `size`; "" before it was computed. */
 GPUT_API const char *gput_size_evidence(const struct gput_size *size);
 
-/** The request, when it was computed. What is not known is not in it. Result and errors: see
+/** Renders the computed request. Unknown figures are omitted. Result and errors: see
  * gputracker/format.h. */
 GPUT_API int gput_size_render(const struct gput_size *size, enum gput_size_format format,
     char **bytes, size_t *length, struct gput_error *error);

@@ -1,8 +1,8 @@
 /*
  * What may change in later versions of the library, and how a program that was linked against an
- * older one goes on working.
+ * older one keeps working.
  *
- * Each public struct is of one of these kinds; its comment says of which where it is not opaque:
+ * Each public struct is of one of these kinds; its comment names the kind, unless it is opaque:
  *
  *   opaque  `struct gput_session;` alone. Used through pointers and functions. Most are.
  *
@@ -19,8 +19,8 @@
  *   final   Never changes: an error, a point, an interval.
  *
  * Enumerators keep their values; new ones are added at the end. Those that count others (as
- * GPUT_MEASUREMENT_COUNT) grow: an array of that length is only as long as the program's version
- * of it. Functions keep their parameters; see src/libgputracker.map.
+ * GPUT_MEASUREMENT_COUNT) grow: an array of that length is only as long as the program's version of
+ * it. Functions keep their parameters; see src/libgputracker.map.
  *
  *     struct gput_results_render_options options = gput_results_render_options_default();
  *     options.color = true;

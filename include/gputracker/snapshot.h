@@ -12,9 +12,9 @@
  *     }
  *
  * A snapshot never changes. It may be read in any thread and for any time, also after the session
- * was destroyed. The session goes on sampling and does not wait for it. Figures are in base units
- * (bytes, seconds, watts; 100 percent is one core or one GPU); one that is not known is NaN, never
- * 0.
+ * was destroyed. The session continues to sample and does not wait for it. Figures are in base
+ * units (bytes, seconds, watts; 100 percent is one core or one GPU); one that is not known is NaN,
+ * never 0.
  */
 #ifndef GPUTRACKER_SNAPSHOT_H
 #define GPUTRACKER_SNAPSHOT_H
@@ -37,8 +37,8 @@ struct gput_snapshot;
 
 /**
  * The snapshot of the last tick; needs the option `snapshots`. It may be called from any thread
- * between the beginning of tracking and gput_session_destroy(). It never waits for a tick nor
- * delays one. gput_snapshot_number() says whether it is another one than before.
+ * between the beginning of tracking and gput_session_destroy(). It neither waits for a tick nor
+ * delays one. gput_snapshot_number() tells whether the snapshot is a new one.
  *
  * On success the caller releases `*snapshot` by gput_snapshot_release(); on failure it is NULL.
  * Errors: GPUT_ERROR_STATE when the option was not set, tracking has not begun, or this is a fork
@@ -63,7 +63,7 @@ GPUT_API const struct gput_sample *gput_snapshot_sample(const struct gput_snapsh
 GPUT_API double gput_snapshot_watts(
     const struct gput_snapshot *snapshot, enum gput_energy_figure figure);
 
-/** A tracked process; of a session that measures the machine alone, any process. Shared: see
+/** A tracked process; any process, in a session that measures the machine alone. Shared: see
  * gputracker/sized.h. */
 struct gput_snapshot_process {
     pid_t pid;
@@ -75,8 +75,8 @@ struct gput_snapshot_process {
     uint32_t threads;   /**< 0 once it has ended */
     double cpu_seconds; /**< used since tracking began, by its CPU clock */
     double cpu_percent; /**< since the snapshot before; NaN in the first one */
-    /** RSS; pages that it shares with others count in each. NaN until it has memory of its own: in
-     * vfork() and execve(). */
+    /** RSS; pages that it shares with others count in each. NaN until it has memory of its own,
+     * during vfork() and execve(). */
     double ram_bytes;
     double private_ram_bytes; /**< the part that no other process maps, as last read */
     double peak_ram_bytes;    /**< the highest RSS of all ticks so far */
@@ -85,20 +85,21 @@ struct gput_snapshot_process {
                                    `command_lines` are set, and it was read */
     /** Field 22 of /proc/PID/stat: proves that a pid is still this process. */
     uint64_t start_ticks;
-    /** Where the time of its threads went since tracking began, in seconds of all of them together.
-     * The kernel counts the first two; storage (and paging) is sampled. NaN where nobody looks: of
-     * a session that measures the machine alone. */
+    /** Where the time of its threads went since tracking began: seconds, summed over all threads.
+     * The kernel counts the first two; storage (and paging) is sampled. NaN in a session that
+     * measures the machine alone. */
     double computing_seconds, cpu_wait_seconds, storage_seconds;
-    /** What it did when it was last looked at: "computing" where any of its threads ran, else what
-     * the first one waits for: "cpu_wait", "storage", "pipe", "lock" …. NULL: not known. Static. */
+    /** Its activity at the last look: "computing" if any of its threads ran, else what the first
+     * one waits for: "cpu_wait", "storage", "pipe", "lock" …. NULL: not known. Static. */
     const char *activity;
 };
 
-/** How many processes there are: living ones, and those that have ended and were not waited for. */
+/** The number of processes: living ones, and those that have ended but were not waited for
+ * (zombies). */
 GPUT_API size_t gput_snapshot_process_count(const struct gput_snapshot *snapshot);
 
-/** One of them: main first, parents before their children; of the machine, in no order. Belongs to
- * the snapshot; NULL: no such index. */
+/** One of them: main first, parents before their children; in no order, if all of the machine are
+ * listed. Belongs to the snapshot; NULL: no such index. */
 GPUT_API const struct gput_snapshot_process *gput_snapshot_process(
     const struct gput_snapshot *snapshot, size_t index);
 
@@ -116,14 +117,14 @@ struct gput_snapshot_gpu {
     double main_sm_percent;        /**< share of its processors (SM, CU, EU) used by main */
     double descendants_sm_percent; /**< and by its descendants */
     double power_watts;            /**< NaN of a MIG instance: power is that of its card */
-    /** Of the card that it is, or is a part of; NaN: not known. */
+    /** Figures of the card that this GPU is, or is a part of; NaN: not known. */
     double clock_mhz, max_clock_mhz;
     double temperature_celsius, slowdown_celsius; /**< now, and where the chip slows itself down */
     double power_limit_watts;
     char slowed_by[160]; /**< "power_cap+thermal"; "" while nothing slows it, or it is not known */
 };
 
-/** How many GPUs there are; MIG instances are GPUs of their own. */
+/** The number of GPUs; MIG instances are GPUs of their own. */
 GPUT_API size_t gput_snapshot_gpu_count(const struct gput_snapshot *snapshot);
 
 /** One of them, in the order of gput_results_gpu_text(). Belongs to the snapshot; NULL: no such
@@ -137,7 +138,7 @@ struct gput_snapshot_gpu_user {
     double ram_bytes; /**< on that GPU alone; NaN where the driver does not say */
 };
 
-/** How many tracked processes the driver of that GPU lists. */
+/** The number of tracked processes that the driver of that GPU lists. */
 GPUT_API size_t gput_snapshot_gpu_user_count(const struct gput_snapshot *snapshot, size_t gpu);
 
 /** One of them, in the order of pids. Belongs to the snapshot; NULL where there is none. */

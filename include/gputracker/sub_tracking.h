@@ -78,7 +78,7 @@ GPUT_API int gput_sub_tracking_mark(const char *path, int64_t process_id, const 
 
 /**
  * Derives phases from the samples of a session: the times between changes of CPU use, RAM, GPU use
- * and GPU RAM. They are code blocks "derived:phase 1" … of a process in a new sub-tracking file.
+ * and GPU RAM. They become code blocks "derived:phase 1" … of a process in a new sub-tracking file.
  * `*n_phases` is their number; 0: nothing changes beyond noise, and there is no file. More than
  * 2,048 samples are first averaged in groups of equal size. Memory does not grow with their number.
  *

@@ -52,7 +52,7 @@ GPUT_API int gput_analysis_summarize(const struct gput_analysis *analysis,
 
 /**
  * A comparison as one table: a row a figure of the session or of a code block, with the change from
- * the first session, what changed most first. `comparison_options` and `options` may be NULL.
+ * the first session, the largest change first. `comparison_options` and `options` may be NULL.
  * Result and errors: see gputracker/format.h.
  */
 GPUT_API int gput_comparison_summarize(const struct gput_comparison *comparison,

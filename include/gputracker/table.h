@@ -1,6 +1,6 @@
 /*
- * Tables: results by columns, and their text, JSON and CSV forms. What makes them is named
- * gput_…_tables(); here the findings of the doctor:
+ * Tables: results by columns, and their text, JSON and CSV forms. Functions named gput_…_tables()
+ * make them; here the findings of the doctor:
  *
  *     struct gput_tables *tables;
  *     if (gput_doctor_tables(doctor, &tables, &error) != GPUT_OK)
@@ -13,7 +13,8 @@
  *     gput_tables_destroy(tables);
  *
  * Rows and columns are counted from 0. A column beyond the last one has no name, and its cells are
- * missing, as are those of rows beyond the last one. Which function reads a cell is not checked.
+ * missing, as are those of rows beyond the last one. The functions that read cells do not check the
+ * type of the column.
  */
 #ifndef GPUTRACKER_TABLE_H
 #define GPUTRACKER_TABLE_H
@@ -29,17 +30,17 @@
 extern "C" {
 #endif
 
-/** What the cells of a column are: all are of one type, and any can be missing. */
+/** The type of the cells of a column. Any cell can be missing. */
 enum gput_column_type {
     GPUT_COLUMN_INT,    /**< int64_t: counts, ids, flags (0 or 1) */
     GPUT_COLUMN_DOUBLE, /**< double, in the column's unit */
     GPUT_COLUMN_TEXT, /**< ends with a 0; UTF-8, but for names that programs gave in other bytes */
 };
 
-struct gput_table;  /**< one table; owned by its list and by those who retain it */
+struct gput_table;  /**< one table; owned by its list and by everyone who retained it */
 struct gput_tables; /**< a list of named tables */
 
-/** How many tables the list has. */
+/** The number of tables in the list. */
 GPUT_API size_t gput_tables_count(const struct gput_tables *tables);
 /** The table at that index, or NULL. Valid as long as the list. */
 GPUT_API const struct gput_table *gput_tables_get(const struct gput_tables *tables, size_t number);
@@ -69,14 +70,14 @@ GPUT_API void gput_table_release(const struct gput_table *table);
 GPUT_API const char *gput_table_name(const struct gput_table *table);
 /** True for a table of exactly one row that is a set of named values, not a list. */
 GPUT_API bool gput_table_is_record(const struct gput_table *table);
-/** How many rows it has; 0 where nothing was found. */
+/** The number of rows; 0 where nothing was found. */
 GPUT_API size_t gput_table_row_count(const struct gput_table *table);
-/** How many columns it has, also without a row. Later versions of the library may add some: find
- * them by name. */
+/** The number of columns, also without a row. Later versions of the library may add some: find them
+ * by name. */
 GPUT_API size_t gput_table_column_count(const struct gput_table *table);
 /** The name of a column, unique in its table: "cpu_seconds". */
 GPUT_API const char *gput_table_column_name(const struct gput_table *table, size_t column);
-/** Which of the functions below reads its cells. */
+/** The type of its cells, which says which of the functions below reads them. */
 GPUT_API enum gput_column_type gput_table_column_type(
     const struct gput_table *table, size_t column);
 /** "gigabytes", "seconds since the epoch" …; NULL: a plain number, or a text. */
@@ -111,8 +112,8 @@ GPUT_API const double *gput_table_doubles(const struct gput_table *table, size_t
 GPUT_API int gput_tables_render(const struct gput_tables *tables, enum gput_format format,
     char **bytes, size_t *length, struct gput_error *error);
 
-/** Receives a part of a table, and owns it. Whatever is not GPUT_OK ends what gives the parts;
- * `error` is then to be filled. */
+/** Receives a part of a table, and owns it. Any result but GPUT_OK ends the delivery; set `error`
+ * then. */
 typedef int gput_table_receiver(void *user, struct gput_tables *part, struct gput_error *error);
 
 struct gput_table_writer; /**< renders tables in parts */
@@ -122,8 +123,8 @@ struct gput_table_writer; /**< renders tables in parts */
 GPUT_API int gput_table_writer_create(enum gput_format format, size_t table_count,
     struct gput_table_writer **writer, struct gput_error *error);
 
-/** Lets text fit a terminal of so many columns: long texts are cut, and columns that have no space
- * follow in blocks of their own. 0, as at first: any number. JSON and CSV are never cut. */
+/** Fits text to a terminal of `width` columns: long texts are cut, and columns that have no space
+ * follow in blocks of their own. 0, the default: no limit. JSON and CSV are never cut. */
 GPUT_API void gput_table_writer_set_width(struct gput_table_writer *writer, unsigned width);
 
 /** The text of the next rows: of the next table, or of the same one as in the previous call. Valid

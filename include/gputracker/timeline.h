@@ -61,11 +61,11 @@ struct gput_timeline_options {
     const char *output;
     const char *node; /**< node in that name; NULL: that of the inputs, "all" for several */
     const char *output_folder; /**< NULL: the first input, or the folder it is in */
-    /** Readings of this dimension (or name, as "cpu0") below this value are marked by an instant
-     * event that shows all readings around it. NULL: none are. */
+    /** Readings of this dimension (or name, such as "cpu0") that are below the threshold are marked
+     * by an instant event with all readings around it. NULL: none are. */
     const char *low_dimension; /**< default "GPUUtilization" */
     double low_threshold;      /**< default 85 */
-    size_t memory_bytes;       /**< the memory to use at most; 0: 192 MiB */
+    size_t memory_bytes;       /**< maximum memory to use; 0: 192 MiB */
     /** Called with one line (no newline) for each truncated or damaged file. May be NULL. */
     void (*warn)(void *user, const char *message);
     /** Called now and then with the progress of merging, 0 to 1; it may decrease a little. May be

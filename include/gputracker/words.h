@@ -1,5 +1,5 @@
 /*
- * Words that were mistyped: which ones may be meant.
+ * Suggestions for words that were mistyped.
  *
  *     char near[GPUT_NEAREST_SIZE];
  *     if (gput_nearest_words("text, json, csv", "jsno", near) > 0)
@@ -20,9 +20,9 @@ extern "C" {
 #define GPUT_NEAREST_SIZE 80
 
 /**
- * Writes at most two of `words`, a text with a blank, a comma or both between two, that a mistyped
- * `word` may stand for: "json", "min or max". Near are those that differ in a third of their
- * letters or less, where `word` has fewer than 7 in one, and those that begin with it. Words of
+ * Writes at most two of `words` that a mistyped `word` may stand for: "json", "min or max". `words`
+ * is a text of words separated by a blank, a comma or both. Those are near that begin with `word`,
+ * or differ from it in at most a third of its letters, or in one if it has fewer than 7. Words of
  * more than 32 bytes never match.
  *
  * Returns: how many it wrote; where it is 0, `text` is "".
