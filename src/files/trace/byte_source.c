@@ -16,12 +16,12 @@
 
 /* ---- Reading ahead ---- */
 
-/* A thread calls a function that gives bytes, while the previous bytes are used. It needs a few
+/* A thread calls a function that reads bytes while the previous bytes are processed. It uses a few
  * blocks of memory, however much is read. */
 
 struct read_ahead;
 
-/* Gives up to `capacity` bytes; `*length` 0 at the end. */
+/* Reads up to `capacity` bytes; `*length` is 0 at the end. */
 typedef int read_ahead_read(
     void *user, void *buffer, size_t capacity, size_t *length, struct gput_error *error);
 
@@ -29,7 +29,7 @@ typedef int read_ahead_read(
 #define BLOCK_SIZE (256u << 10)
 
 struct block {
-    size_t length; /* 0: the end, or what the error of the reader says */
+    size_t length; /* 0: the end, or an error, which is in `code` */
     char bytes[BLOCK_SIZE];
 };
 
@@ -39,15 +39,15 @@ struct read_ahead {
     pthread_t thread;
     pthread_mutex_t lock; /* guards the counts, `code`, `error` and `stops` */
     pthread_cond_t moved;
-    uint64_t filled, emptied; /* how many blocks were ever */
+    uint64_t filled, emptied; /* number of blocks ever filled, and ever emptied */
     bool stops;
-    int code; /* of the block that is filled last */
+    int code; /* result for the block that was filled last */
     struct gput_error error;
-    size_t taken; /* of the block that is being emptied; the taker's alone */
+    size_t taken; /* bytes already used of the block that is being emptied; only the consumer's */
     struct block blocks[BLOCKS];
 };
 
-/* Waits for a block that can be filled; NULL: it is over. */
+/* Waits for a block that can be filled. Returns NULL when reading is to stop. */
 static struct block *wait_for_space(struct read_ahead *ahead)
 {
     pthread_mutex_lock(&ahead->lock);
@@ -58,7 +58,8 @@ static struct block *wait_for_space(struct read_ahead *ahead)
     return block;
 }
 
-/* Fills block after block in the thread. What reads may give less at a time than a block takes. */
+/* Runs in the thread and fills block after block. `read` may return fewer bytes than a block has
+ * space for. */
 static void *read_on(void *user)
 {
     struct read_ahead *ahead = user;
@@ -86,7 +87,7 @@ static void *read_on(void *user)
     return NULL;
 }
 
-/* Starts a thread that alone calls `read` from now on, until it is stopped. */
+/* Starts a thread, which alone calls `read` from now on until it is stopped. */
 static int read_ahead_start(
     read_ahead_read *read, void *user, struct read_ahead **ahead, struct gput_error *error)
 {
@@ -108,7 +109,7 @@ static int read_ahead_start(
     return GPUT_OK;
 }
 
-/* Takes bytes that were read ahead; an error of `read` follows the bytes before it. */
+/* Copies bytes that were read ahead. An error of `read` comes after the bytes before it. */
 static int read_ahead_take(struct read_ahead *ahead, void *buffer, size_t capacity, size_t *length,
     struct gput_error *error)
 {
@@ -120,7 +121,8 @@ static int read_ahead_take(struct read_ahead *ahead, void *buffer, size_t capaci
 
     struct block *block = ahead->blocks + ahead->emptied % BLOCKS;
     size_t left = block->length - ahead->taken;
-    if (left == 0) { /* the last block stays, so that it is the end, or the error, forever */
+    if (left == 0) { /* the last block is kept, so that each further call returns the end or the
+                        error */
         if (ahead->code != GPUT_OK && error)
             *error = ahead->error;
         return ahead->code;
@@ -142,26 +144,26 @@ static int read_ahead_take(struct read_ahead *ahead, void *buffer, size_t capaci
 /* ---- The source ---- */
 
 #define INPUT_SIZE (128 * 1024)
-/* What is unpacked before a thread is worth while. */
+/* Bytes to unpack before a thread is worth while. */
 #define SMALL (1u << 20)
 
 struct byte_source {
     char *name;
     int fd;                      /* -1: from memory */
-    const unsigned char *memory; /* what is left of it */
+    const unsigned char *memory; /* the rest of it */
     size_t memory_left;
     _Atomic uint64_t bytes_read;
     unsigned char *input; /* the beginning of the file, later what is being unpacked */
     size_t input_at, input_length;
-    struct unpacking *unpacking; /* NULL: the bytes come as they stand */
+    struct unpacking *unpacking; /* NULL: the file is not packed */
     bool may_read_ahead;
     uint64_t unpacked;
-    struct read_ahead *ahead; /* has all above to itself, but for bytes_read */
-    bool has_ended;           /* nothing more will come */
+    struct read_ahead *ahead; /* owns all above except bytes_read */
+    bool has_ended;           /* there are no more bytes */
     const char *damage;
 };
 
-/* Reads the bytes as they stand in the file, or in memory. */
+/* Reads bytes from the file or from memory, without unpacking. */
 static int read_raw(
     void *user, void *buffer, size_t capacity, size_t *length, struct gput_error *error)
 {
@@ -186,7 +188,7 @@ static int read_raw(
     }
 }
 
-/* Makes a source of no bytes. */
+/* Makes an empty source. */
 static int create(const char *name, struct byte_source **source, struct gput_error *error)
 {
     *source = calloc(1, sizeof **source);
@@ -202,7 +204,7 @@ static int create(const char *name, struct byte_source **source, struct gput_err
     return GPUT_OK;
 }
 
-/* Reads the beginning of a source, which says whether it is packed. */
+/* Reads the beginning of a source and finds out whether it is packed. */
 static int start(struct byte_source *source, struct gput_error *error)
 {
     struct gput_error why;
@@ -247,7 +249,7 @@ int byte_source_open_memory(
     return GPUT_OK;
 }
 
-/* Unpacks for the thread that reads ahead. */
+/* Unpacks in the thread that reads ahead. */
 static int unpack(
     void *user, void *buffer, size_t capacity, size_t *length, struct gput_error *error)
 {
@@ -266,9 +268,9 @@ int byte_source_read(struct byte_source *source, void *buffer, size_t capacity, 
     if (source->has_ended || capacity == 0)
         return GPUT_OK;
     if (source->unpacking) {
-        /* Give what was unpacked, by this thread or ahead. */
+        /* Return what was unpacked, by this thread or ahead of it. */
         if (source->may_read_ahead && source->unpacked >= SMALL) {
-            source->may_read_ahead = false; /* where no thread can be had, all stays as it is */
+            source->may_read_ahead = false; /* without a thread, this one keeps unpacking */
             read_ahead_start(unpack, source->unpacking, &source->ahead, NULL);
         }
         if (source->ahead)

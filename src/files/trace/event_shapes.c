@@ -8,36 +8,36 @@
 #define MAX_TEXT (64u << 10)
 #define MAX_SEPARATOR_LENGTH 1024
 #define MAX_SIBLINGS 32
-#define MAX_MISSES 8192 /* events that had no shape before all are forgotten */
+#define MAX_MISSES 8192 /* number of unlearned events after which all shapes are forgotten */
 
-/* What stands between two values of an event, before the first one, or after the last one. */
+/* The text between two values of an event, before the first one, or after the last one. */
 struct separator {
     const char *text;
     uint16_t length;
-    uint16_t args_open;  /* where in it the arguments begin; NOWHERE: they do not */
-    uint16_t args_close; /* after the end of the arguments */
-    uint16_t last_bytes; /* of its last 16 bytes or less: a bit each */
-    uint8_t flags;       /* of the keys in it */
+    uint16_t args_open;  /* offset at which the arguments begin; NOWHERE: not in it */
+    uint16_t args_close; /* offset after the end of the arguments; NOWHERE: not in it */
+    uint16_t last_bytes; /* mask of its last 16 bytes or fewer, a bit each */
+    uint8_t flags;       /* flags of the keys in it */
     uint8_t field;       /* enum trace_field of the value after it */
     bool ends;           /* the event ends with it */
-    bool plain;          /* neither that nor anything of the arguments but their middle */
-    uint32_t members;    /* of the event, when it ends */
-    uint32_t next;       /* another separator that may stand at this place; 0: none */
-    uint32_t child;      /* the first of those after the value; 0: none */
+    bool plain;          /* true: it neither ends the event nor begins or ends the arguments, nor
+                            has flags */
+    uint32_t members;    /* number of members of the event, if the event ends with it */
+    uint32_t next;       /* the next alternative at this place; 0: none */
+    uint32_t child;      /* the first separator that may follow the value after it; 0: none */
 };
 
 #define NOWHERE UINT16_MAX
 
 struct event_shapes {
-    struct separator
-        separators[MAX_SEPARATORS]; /* the first is the root, which stands for nothing */
+    struct separator separators[MAX_SEPARATORS]; /* the first is the root, which has no text */
     uint32_t count;
     char texts[MAX_TEXT + 16];
     size_t text_length;
-    uint32_t misses; /* since it is full */
+    uint32_t misses; /* events that could not be learned */
 };
 
-/* Forgets all learned shapes, so that learning begins anew. */
+/* Forgets all learned shapes. */
 static void forget(struct event_shapes *shapes)
 {
     shapes->separators[0] = (struct separator){0};
@@ -68,8 +68,8 @@ static inline unsigned same_bytes(const char *left, const char *right)
     return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b));
 }
 
-/* Returns whether a separator is at `at`. The padding after the text has zeroes, which no separator
- * has: they end the comparison. */
+/* Returns whether a separator is at `at`. The padding after the text is zero, which no separator
+ * contains, so the comparison ends there. */
 static inline bool is_at(const struct separator *separator, const char *at)
 {
     const char *text = separator->text;
@@ -85,7 +85,8 @@ static inline bool is_at(const struct separator *separator, const char *at)
 }
 #endif
 
-/* Returns the separator at `at`, out of those that may follow the value after `separator`. */
+/* Returns the separator at `at`, one of those that may follow the value after `separator`. NULL:
+ * none of them. */
 static inline const struct separator *separator_at(
     const struct event_shapes *shapes, const struct separator *separator, const char *at)
 {
@@ -154,18 +155,19 @@ bool event_shapes_scan(
     return true;
 }
 
-/* An event that is known to be valid, on its way into the tree. */
+/* A valid event that is being added to the tree. */
 struct learning {
     struct event_shapes *shapes;
     uint32_t last;         /* the separator before the current value */
-    const char *start;     /* of the next separator */
-    struct separator next; /* what is known of it */
-    int depth;             /* of the open arrays and objects */
+    const char *start;     /* start of the next separator */
+    struct separator next; /* what is known so far about the next separator */
+    int depth;             /* number of open arrays and objects */
     bool in_args;
     bool had_args;
 };
 
-/* Finds the separator up to `end` after the last one, or adds it. False when it cannot be kept. */
+/* Finds the separator between the last value and `end`, or adds it. Returns false when it cannot be
+ * added. */
 static bool add_separator(struct learning *learning, const char *end)
 {
     struct event_shapes *shapes = learning->shapes;
@@ -196,18 +198,19 @@ static bool add_separator(struct learning *learning, const char *end)
     return true;
 }
 
+/* Begins a separator at `at`. */
 static void start_separator(struct learning *learning, const char *at)
 {
     learning->start = at;
     learning->next = (struct separator){.args_open = NOWHERE, .args_close = NOWHERE};
 }
 
-/* Enters an object or list. Only the arguments' own brace is of interest. */
+/* Enters an object or list. Only the brace of the arguments matters. */
 static bool open_container(struct learning *learning, const char *at, enum trace_field field)
 {
     if (learning->depth++ == 1 && field != TRACE_OTHER) {
         if (field != TRACE_ARGS || *at != '{' || learning->had_args)
-            return false; /* rare: let it be scanned with care each time */
+            return false; /* rare: let such events always be scanned in full */
         learning->in_args = learning->had_args = true;
         learning->next.args_open = (uint16_t)(at - learning->start);
         learning->next.flags = 0;
@@ -230,10 +233,10 @@ static bool is_member(const struct learning *learning)
     return learning->depth == 1 || (learning->depth == 2 && learning->in_args);
 }
 
-/* Walks over the tokens of a valid event and adds the separator between its values. */
+/* Walks over the tokens of a valid event and adds the separators between its values. */
 static bool learn(struct learning *learning, const char *at, const char *end, size_t members)
 {
-    enum trace_field field = TRACE_OTHER; /* of the last key */
+    enum trace_field field = TRACE_OTHER; /* field of the last key */
     while (at < end) {
         struct json_value scalar;
         const char *token = at;

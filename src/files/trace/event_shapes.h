@@ -1,11 +1,11 @@
 /*
  * The shapes of events: a trace has millions of events, but few sequences of keys. The bytes
- * between two values (`, "tid": `) are the same again and again. Once one event was scanned in
- * full, the next one of its shape is compared with it, and only its values are scanned. The result
- * is the same, in a quarter of the time.
+ * between two values (`, "tid": `) repeat. Once one event was scanned in full, the next one of its
+ * shape is compared with it, and only its values are scanned. The result is the same, in a quarter
+ * of the time.
  *
- * The shapes that were seen form a tree: after each separator, those that followed it. It is
- * bounded, and begins afresh when it is full of what does not come again.
+ * The known shapes form a tree: each separator has as children those that followed it. The tree is
+ * bounded. It is emptied when it is full and many events do not fit its shapes.
  */
 #pragma once
 
@@ -13,18 +13,18 @@
 
 struct event_shapes;
 
-/* NULL without memory, which costs speed alone: all functions take NULL. */
+/* Returns NULL without memory. All functions accept NULL: reading is then only slower. */
 struct event_shapes *event_shapes_create(void);
 
 /*
- * Scans the event whose brace stands at `*at` and moves `*at` after it, as trace_event_scan() does.
- * False, with `*at` where it was, when it has no shape that is known, or is not whole, or is
- * malformed: trace_event_scan() decides.
+ * Scans the event whose brace is at `*at` and moves `*at` after it, as trace_event_scan() does.
+ * Returns false and leaves `*at` if the event has no known shape, is incomplete or malformed;
+ * trace_event_scan() then decides.
  */
 bool event_shapes_scan(
     struct event_shapes *shapes, const char **at, const char *end, struct trace_event *event);
 
-/* Learns the shape of an event that trace_event_scan() found whole. */
+/* Learns the shape of an event that trace_event_scan() accepted. */
 void event_shapes_learn(struct event_shapes *shapes, const struct trace_event *event);
 
 void event_shapes_destroy(struct event_shapes *shapes);

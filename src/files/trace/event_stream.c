@@ -13,15 +13,15 @@
 
 /* ---- Windows ---- */
 
-/* The events of a plain trace file, found by several threads: windows as file_windows.h describes
- * them. Text within a string may look like an event; between two events of a list, nothing that
- * stands before matters to what follows. */
+/* The events of a plain trace file, found by several threads in windows (file_windows.h). Text
+ * within a string may look like an event. But a position between two events of a list does not
+ * depend on anything before it. */
 
 struct event_window {
     struct file_window window;
     struct trace_event *events;
     size_t count, capacity;
-    uint64_t empty; /* how many {} stand among them */
+    uint64_t empty; /* number of {} among them */
     struct event_shapes *shapes;
 };
 
@@ -45,7 +45,7 @@ static const char *guess_start(const struct file_window *window)
     return NULL;
 }
 
-/* Scans an event as the reader in order does; false at what is not a whole one. */
+/* Scans an event as the sequential reader does. Returns false if there is no complete event. */
 static bool scan_window_event(
     struct event_window *window, const char **at, struct trace_event *event)
 {
@@ -63,7 +63,8 @@ static bool scan_window_event(
     return true;
 }
 
-/* Scans the events of a window from the first one that is known, or that seems to begin there. */
+/* Scans the events of a window, from its first known event or the first that seems to begin
+ * there. */
 static void scan(struct file_window *base)
 {
     struct event_window *window = (struct event_window *)base;
@@ -89,7 +90,7 @@ static void scan(struct file_window *base)
         base->first = NULL;
 }
 
-/* Frees what one window holds. */
+/* Frees the events and shapes of a window. */
 static void finish(struct file_window *base)
 {
     struct event_window *window = (struct event_window *)base;
@@ -97,7 +98,7 @@ static void finish(struct file_window *base)
     event_shapes_destroy(window->shapes);
 }
 
-/* Windows are struct event_window. Memory: some MiB for each thread. */
+/* Windows are of struct event_window. Memory: some MiB for each thread. */
 static const struct file_window_class event_windows = {sizeof(struct event_window), scan, finish};
 
 /* ---- The stream ---- */
@@ -106,22 +107,23 @@ enum place { AT_START, IN_MEMBERS, IN_EVENTS, AT_END };
 
 struct event_stream {
     struct text_window window;
-    struct file_windows *windows;       /* what other threads found; NULL: there are none */
-    const struct event_window *current; /* the window whose events are being given; NULL: none */
+    struct file_windows *windows;       /* events that other threads found; NULL: one thread
+                                           reads */
+    const struct event_window *current; /* the window whose events are being returned; NULL: none */
     size_t next_event;
-    uint64_t at;         /* in the file: of the event just given */
-    struct str repaired; /* the copy that the event just given is in, if it is one */
-    bool is_repaired;    /* the event just given was */
+    uint64_t at;         /* offset in the file of the event just returned */
+    struct str repaired; /* repaired copy of the event just returned, if it needed one */
+    bool is_repaired;    /* the event just returned is in `repaired` */
     struct event_shapes *shapes;
     enum place place;
-    bool resyncing; /* after damage: what is not an event is skipped without counting it */
+    bool resyncing; /* after damage: text that is no event is skipped without being counted */
     bool seen_events;
     bool not_a_trace;
-    bool is_whole; /* its end was read */
+    bool is_whole; /* the end of the trace was read */
     char *name;
     struct trace_header header;
     struct event_counts counts;
-    struct str left_out; /* names of members */
+    struct str left_out; /* names of members that are not read */
     struct str warning;
 };
 
@@ -164,8 +166,8 @@ void event_stream_use_cores(struct event_stream *stream, unsigned cores)
         byte_source_plain_fd(source), cores, &event_windows, NULL, &stream->windows, NULL);
 }
 
-/* Moves to the next byte that is neither white space nor, when asked, a comma. `*there` is false at
- * the end. */
+/* Moves to the next byte that is neither white space nor, with `over_commas`, a comma. `*there` is
+ * false at the end. */
 static int find_byte(
     struct event_stream *stream, bool over_commas, bool *there, struct gput_error *error)
 {
@@ -186,14 +188,14 @@ static int find_byte(
     }
 }
 
-/* Ends a file that ends within the trace. */
+/* Ends the stream of a truncated file. */
 static void end_torn(struct event_stream *stream)
 {
     stream->counts.truncated = true;
     stream->place = AT_END;
 }
 
-/* Moves to the next brace that could open an event, after damage. */
+/* Moves to the next brace that may begin an event, after damage. */
 static int resync(struct event_stream *stream, struct gput_error *error)
 {
     struct text_window *window = &stream->window;
@@ -220,7 +222,8 @@ static int resync(struct event_stream *stream, struct gput_error *error)
     }
 }
 
-/* Reads on where the current element reaches beyond the window, or gives it up. */
+/* Reads more of the file if the current element reaches beyond the window. If the window cannot
+ * grow, skips the element. */
 static int read_on(struct event_stream *stream, struct gput_error *error)
 {
     bool more;
@@ -238,8 +241,8 @@ static enum json_status scan_repaired(void *event, const char **at, const char *
     return trace_event_scan(at, end, event);
 }
 
-/* Scans an event, quickly where it has the shape of an earlier one, and repaired where it has
- * backslashes or control characters that are not escaped. */
+/* Scans an event: quickly if it has the shape of an earlier one, and with a repair if it has
+ * backslashes that escape nothing, or control characters that are not escaped. */
 static enum json_status scan_event(struct event_stream *stream, struct trace_event *event)
 {
     struct text_window *window = &stream->window;
@@ -263,7 +266,7 @@ static enum json_status scan_event(struct event_stream *stream, struct trace_eve
     return status;
 }
 
-/* Begins a window, if other threads have found the events from here on. */
+/* Begins a window if other threads have found the events from here on. */
 static bool begin_window(struct event_stream *stream)
 {
     struct text_window *window = &stream->window;
@@ -275,7 +278,8 @@ static bool begin_window(struct event_stream *stream)
     return stream->current;
 }
 
-/* Gives the next event of a window. After the last one, reading goes on in the file. */
+/* Returns the next event of a window. After the last one, moves to the end of the window in the
+ * file. */
 static int next_in_window(
     struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error)
 {
@@ -297,7 +301,7 @@ static int next_in_window(
     return GPUT_OK;
 }
 
-/* Gives the next event of the list, or moves on by what is none. */
+/* Returns the next event of the list, or skips other text. */
 static int next_in_events(
     struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error)
 {
@@ -338,7 +342,7 @@ static int next_in_events(
     return GPUT_OK;
 }
 
-/* Scans the key of a top-level member and says whether it opens the list of events. */
+/* Scans the key of a top-level member. `*opens`: the list of events begins after it. */
 static enum json_status scan_events_key(struct text_window *window, bool *opens)
 {
     struct json_value key;
@@ -375,7 +379,7 @@ static enum json_status scan_member(void *user, const char **at, const char *end
     return json_scan_member(at, end, &member->key, &member->value, &member->last);
 }
 
-/* Moves to the list of events, if it is still to come, after a member that cannot be read. */
+/* Moves to the list of events, if it was not seen yet, after a member that cannot be read. */
 static int find_events(struct event_stream *stream, struct gput_error *error)
 {
     static const char key[] = "\"traceEvents\"";
@@ -436,7 +440,7 @@ static int next_member(struct event_stream *stream, struct gput_error *error)
         return find_events(stream, error);
     }
 
-    /* Read what a member next to the list of events says of the trace. */
+    /* Read the members that describe the trace. */
     struct trace_header *header = &stream->header;
     int64_t number;
     if (json_is(&member.key, "baseTimeNanoseconds") && json_int64(&member.value, &number)) {
@@ -450,7 +454,7 @@ static int next_member(struct event_stream *stream, struct gput_error *error)
                (json_is(&member.key, "stackFrames") || json_is(&member.key, "samples") ||
                    json_is(&member.key, "systemTraceEvents") ||
                    json_is(&member.key, "powerTraceAsString"))) {
-        /* of Chrome's object form: they hold what happened, as the events do */
+        /* in Chrome's object form these record activity, as events do */
         str_printf(&stream->left_out, "%s%.*s", stream->left_out.length > 0 ? ", " : "",
             (int)member.key.length, member.key.text);
     }
@@ -473,7 +477,7 @@ static int start(struct event_stream *stream, struct gput_error *error)
         TRY(find_byte(stream, false, &there, error));
     }
     if (!there) {
-        end_torn(stream); /* an empty file is one that broke off at once */
+        end_torn(stream); /* an empty file counts as truncated */
         return GPUT_OK;
     }
     stream->header.is_object = *window->at == '{';
@@ -500,9 +504,9 @@ int event_stream_next(
             TRY(start(stream, error));
         if (stream->place == AT_END) {
             /*
-             * Read to the end after a whole trace, so that the checksum of compressed data is
-             * verified, and count what follows from its first byte that is not white space. What is
-             * not a trace may have no end.
+             * After a complete trace, read to the end of the file, so that the checksum of
+             * compressed data is verified, and count what follows from its first byte that is not
+             * white space. A file that is not a trace may have no end.
              */
             struct text_window *window = &stream->window;
             bool more = !stream->counts.truncated && !stream->not_a_trace;
@@ -525,7 +529,7 @@ uint64_t event_stream_place(const struct event_stream *stream)
     return stream->is_repaired ? UINT64_MAX : stream->at;
 }
 
-/* Returns how much of the file was read, in packed bytes. */
+/* Returns how many bytes of the file were read, before unpacking. */
 static uint64_t bytes_read(const struct event_stream *stream)
 {
     return stream->windows ? stream->at : byte_source_bytes_read(stream->window.source);

@@ -1,10 +1,10 @@
 /*
- * The events of one trace file, in its order: Chrome traces in both forms (an array, or an object
- * with "traceEvents"), what PyTorch's profiler writes, optionally compressed. Memory is
+ * The events of one trace file, in its order. Chrome traces are read in both forms (an array, or an
+ * object with "traceEvents"), as PyTorch's profiler writes them, compressed or not. Memory is
  * bounded by the largest single event.
  *
- * Damage loses no intact event: what does not scan is skipped and counted, and a truncated file
- * gives every complete event before the cut.
+ * Damage loses no intact event: text that does not scan is skipped and counted, and a truncated
+ * file has every complete event before the cut.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ struct trace_header {
 };
 
 struct event_counts {
-    uint64_t events;   /* given */
+    uint64_t events;   /* events returned */
     uint64_t damaged;  /* places that did not scan; each is skipped up to the next intact event */
     uint64_t empty;    /* {} */
     uint64_t repaired; /* events and members that json_repair_scan() read */
@@ -41,26 +41,26 @@ int event_stream_open(const char *path, struct event_stream **stream, struct gpu
 int event_stream_open_source(struct byte_source *source, const char *name,
     struct event_stream **stream, struct gput_error *error);
 
-/* Has as many threads as that find the events of a large file, the caller among them. What is given
- * stays the same, to the byte. To be called before the first event. */
+/* Lets `cores` threads, including the caller, find the events of a large file. The events stay the
+ * same, to the byte. Call it before the first event. */
 void event_stream_use_cores(struct event_stream *stream, unsigned cores);
 
 /*
- * Gives the next event; `*there` is false at the end. The slices of `event` are valid until the
+ * Reads the next event; `*there` is false at the end. The slices of `event` are valid until the
  * next call.
  */
 int event_stream_next(
     struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error);
 
-/* The offset in the file of the event just given; meaningful if the file is not compressed.
- * UINT64_MAX: its texts do not stand there as they were given. */
+/* Returns the offset in the file of the event just returned; meaningful if the file is not
+ * compressed. UINT64_MAX: the event was repaired, so the file has other text. */
 uint64_t event_stream_place(const struct event_stream *stream);
 
 /* Reports the progress of reading, every few thousand events. */
 void event_stream_report_progress(
     const struct event_stream *stream, const struct read_report *report);
 
-/* Adds the whole file to what was read. */
+/* Adds the whole file to the bytes that were read. */
 void event_stream_report_end(const struct event_stream *stream, struct read_report *report);
 
 /* As byte_source_plain_fd(). */
@@ -72,12 +72,13 @@ const char *event_stream_name(const struct event_stream *stream);
 const struct trace_header *event_stream_header(const struct event_stream *stream);
 const struct event_counts *event_stream_counts(const struct event_stream *stream);
 
-/* After the end: names of members next to the events that hold more than these and are not read
- * ("stackFrames, samples"), or "". Belongs to the stream. */
+/* Returns the names of unread members next to the events that record activity ("stackFrames,
+ * samples"), or "". Complete after the end. Belongs to the stream. */
 const char *event_stream_left_out(const struct event_stream *stream);
 
 /*
- * After the end: one sentence about damage of the file, or NULL. Belongs to the stream.
+ * Returns one sentence about damage of the file, or NULL. Complete after the end. Belongs to the
+ * stream.
  */
 const char *event_stream_warning(struct event_stream *stream);
 

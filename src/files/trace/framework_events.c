@@ -15,8 +15,8 @@
 
 struct phase_of_pid {
     int64_t pid;
-    const char *name; /* of `names` */
-    int64_t thread;   /* the number of what has none */
+    const char *name; /* in `names` */
+    int64_t thread;   /* number for events without a thread */
 };
 
 struct reading {
@@ -26,10 +26,10 @@ struct reading {
     void *user;
     struct read_report *report;
     int64_t base_ns;
-    struct names names; /* of phases */
+    struct names names; /* names of phases */
     struct phase_of_pid *phases;
     size_t n_phases;
-    size_t phase_hits[PHASE_HITS]; /* where the last look-ups found their pids, by pid */
+    size_t phase_hits[PHASE_HITS]; /* index of the last phase found, by a hash of the pid */
     struct pending_events pending;
     uint64_t left_out; /* events of types that are not in this form */
     struct str text;   /* an event's name without its escapes */
@@ -41,7 +41,7 @@ int64_t framework_thread_number(const char *node, const char *phase)
     return (int64_t)((hash ^ hash >> 32) & INT32_MAX);
 }
 
-/* Returns a number for any pid or tid: itself, or a hash of its text. */
+/* Reads a pid or tid as a number: itself, or a hash of its text. Returns false for other values. */
 static bool number_of(const struct json_value *value, int64_t *number)
 {
     if (value->kind != JSON_NUMBER && value->kind != JSON_STRING)
@@ -51,7 +51,7 @@ static bool number_of(const struct json_value *value, int64_t *number)
     return true;
 }
 
-/* Returns the phase that a pid has so far; NULL: none. */
+/* Returns the current phase of a pid; NULL: none. */
 static struct phase_of_pid *find_phase(struct reading *reading, int64_t pid)
 {
     size_t *hit = reading->phase_hits + (uint64_t)pid % PHASE_HITS;
@@ -65,7 +65,7 @@ static struct phase_of_pid *find_phase(struct reading *reading, int64_t pid)
     return NULL;
 }
 
-/* Gives a pid a phase, in place of the one that it had. */
+/* Sets the phase of a pid, which replaces its previous one. */
 static int set_phase(
     struct reading *reading, int64_t pid, const char *name, size_t length, struct gput_error *error)
 {
@@ -85,8 +85,8 @@ static int set_phase(
     return GPUT_OK;
 }
 
-/* Completes an event that has its name and times (without the base) by what its last record says,
- * and gives it out. */
+/* Completes an event that has its name and its times (without the base) from its last record, and
+ * passes it to the visitor. */
 static int give(struct reading *reading, struct framework_event *event, int64_t pid,
     const struct trace_event *record, struct gput_error *error)
 {
@@ -117,7 +117,7 @@ static int give(struct reading *reading, struct framework_event *event, int64_t 
     return reading->visit(reading->user, event, error);
 }
 
-/* Gives an event that says both when it began and how long it took. */
+/* Adds an event that has both its start and its duration. */
 static int add_complete(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
@@ -151,7 +151,7 @@ static int64_t thread_of(const struct trace_event *event)
     return tid;
 }
 
-/* Keeps an event until its end comes. */
+/* Keeps an event until its end is read. */
 static int add_begin(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
@@ -167,7 +167,7 @@ static int add_begin(
     return pending_events_push(&reading->pending, &pending) ? GPUT_OK : error_memory(error);
 }
 
-/* Gives the event that ends here. */
+/* Adds the event that ends here. */
 static int add_end(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
@@ -193,7 +193,7 @@ static int add_end(
     return code;
 }
 
-/* Takes over an event by its type; types that have no duration are left out. */
+/* Adds an event according to its type. Types without a duration are skipped. */
 static int add_event(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
@@ -205,8 +205,8 @@ static int add_event(
     case 'E':
         return add_end(reading, event, error);
     case 'M': {
-        /* Take the phase of a pid from a "process_name", and the time that all others of the file
-         * count from. */
+        /* Set the phase of a pid from a "process_name", and the time base of all other events of
+         * the file. */
         int64_t pid, base_ns;
         if (!json_is(&event->name, "process_name"))
             return GPUT_OK;
@@ -229,7 +229,7 @@ static int add_event(
     }
 }
 
-/* Reads all events of a file, and then says what was of no use. */
+/* Reads all events of a file, and then reports what was skipped. */
 static int read_stream(
     struct reading *reading, struct event_stream *stream, struct gput_error *error)
 {

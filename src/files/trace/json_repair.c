@@ -2,13 +2,13 @@
 
 #include "base/cleanup.h"
 
-/* How much is copied at first, and at most: nearly all events are shorter. */
+/* Bytes that are copied at first, and at most. Nearly all events are shorter than the first. */
 #define FIRST_LENGTH ((size_t)512)
 #define MAX_LENGTH ((size_t)256 << 10)
 
 /* Appends a text to a copy in which backslashes that escape nothing and control characters within
- * strings are escaped, until the copy has `most` bytes. Returns how many bytes of the text it has.
- */
+ * strings are escaped, until the copy has `most` bytes. Returns how many bytes of the text were
+ * copied. */
 static size_t append_repaired(const char *text, size_t length, size_t most, struct str *copy)
 {
     bool in_string = false;

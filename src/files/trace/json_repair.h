@@ -1,6 +1,6 @@
 /*
- * JSON with backslashes that escape nothing and with tabs and line ends within strings, as programs
- * write it that put paths of Windows and texts between quotes as they are.
+ * Reads JSON with backslashes that escape nothing, and with tabs and line ends within strings. Some
+ * programs write it so, because they put paths of Windows and other texts between quotes unchanged.
  */
 #pragma once
 
@@ -11,8 +11,9 @@
 typedef enum json_status json_scan_function(void *user, const char **at, const char *end);
 
 /*
- * Scans a copy in which they are escaped; what was scanned is in the copy, until the
- * next call. `*at` is moved after the value if the status is JSON_OK. JSON_BAD also without memory.
+ * Scans a copy in which these are escaped. The results point into the copy, which is valid until
+ * the next call. `*at` is moved after the value if the status is JSON_OK. Returns JSON_BAD also
+ * without memory.
  */
 enum json_status json_repair_scan(
     struct str *copy, const char **at, const char *end, json_scan_function *scan, void *user);

@@ -23,7 +23,7 @@ void merged_mark_append(
         str_printf(out, ", \"world_size\": %" PRId64, world_size);
 }
 
-/* Returns a number of the arguments; -1: it is missing. */
+/* Returns a number of the arguments; -1: it is missing or negative. */
 static int64_t number_of(const struct json_value *args, const char *name)
 {
     struct json_value value = json_member(args, name);

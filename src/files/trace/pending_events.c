@@ -21,7 +21,7 @@ static void remove_at(struct pending_events *pending, size_t at)
         (pending->count - at) * sizeof *pending->events);
 }
 
-/* Drops the event at that place, which will not end, and keeps its name for messages. */
+/* Drops an event that will not end, and keeps its name for messages. */
 static void drop_at(struct pending_events *pending, size_t at)
 {
     if (pending->dropped++ < PENDING_MAX_NAMED)
@@ -46,6 +46,7 @@ bool pending_events_push(struct pending_events *pending, const struct pending_ev
     return true;
 }
 
+/* Whether an event is of that thread. */
 static bool is_of(const struct pending_event *event, int64_t pid, int64_t tid)
 {
     return event->pid == pid && event->tid == tid;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_FILES 200 /* descriptors: most systems give a process 1024 */
+#define MAX_FILES 200 /* descriptors, of which most systems allow a process 1024 */
 #define MEMORY_BYTES (14u << 20)
 #define MIN_SHARED_BYTES (2u << 20)
 #define MAX_CHUNKS 4096
@@ -19,8 +19,8 @@
 struct source_file {
     int fd;
     char *path;
-    struct stat first; /* when it was added */
-    bool changed;      /* since then */
+    struct stat first; /* its state when it was added */
+    bool changed;      /* it was changed since then */
 };
 
 /* A chunk of a file, in memory. */
@@ -28,10 +28,10 @@ struct chunk {
     uint32_t file;
     uint64_t at;
     size_t length;
-    size_t wanted; /* how much is read at once */
+    size_t wanted; /* bytes that one read asks for */
     size_t capacity;
     char *bytes;
-    uint64_t read; /* which of all reads filled it */
+    uint64_t read; /* number of the read that filled it */
     struct chunk *older, *newer;
 };
 
@@ -39,15 +39,16 @@ struct source_texts {
     struct source_file files[MAX_FILES];
     uint32_t file_count;
     struct chunk chunks[MAX_CHUNKS];
-    uint32_t made;                     /* how many of these were ever taken */
+    uint32_t made;                     /* number of chunks ever used */
     struct chunk *unused;              /* the empty ones, linked by `older` */
     struct chunk *ordered[MAX_CHUNKS]; /* all others by file and offset */
     uint32_t count;
-    struct chunk uses; /* the ring of these; its `older` is the one used last */
+    struct chunk uses; /* head of the ring of these in order of use; its `older` is the one used
+                          last */
     struct chunk *last;
-    size_t memory;  /* that chunks may take */
+    size_t memory;  /* maximum bytes of all chunks */
     size_t held;    /* bytes in memory */
-    bool is_shared; /* the files are of another one */
+    bool is_shared; /* `files` belongs to another struct */
     uint64_t reads;
 };
 
@@ -89,7 +90,7 @@ uint32_t source_texts_add(struct source_texts *texts, int fd, const char *path)
     return texts->file_count++;
 }
 
-/* Returns whether a chunk contains a whole text. */
+/* Whether a chunk contains a whole text. */
 static bool holds(const struct chunk *chunk, uint32_t file, uint64_t at, size_t length)
 {
     return chunk->file == file && at >= chunk->at && at + length <= chunk->at + chunk->length;
@@ -110,14 +111,14 @@ static uint32_t count_before(const struct source_texts *texts, uint32_t file, ui
     return low;
 }
 
-/* Takes a chunk out of the ring of uses. */
+/* Removes a chunk from the ring of uses. */
 static void unlink_use(struct chunk *chunk)
 {
     chunk->older->newer = chunk->newer;
     chunk->newer->older = chunk->older;
 }
 
-/* Puts a chunk into the ring as the one used last. */
+/* Adds a chunk to the ring as the one used last. */
 static void link_use(struct source_texts *texts, struct chunk *chunk)
 {
     chunk->newer = &texts->uses;
@@ -126,7 +127,7 @@ static void link_use(struct source_texts *texts, struct chunk *chunk)
     texts->uses.older = chunk;
 }
 
-/* Takes a chunk out of the order and the ring. */
+/* Removes a chunk from the order and the ring. */
 static void take_out(struct source_texts *texts, struct chunk *chunk)
 {
     uint32_t place = count_before(texts, chunk->file, chunk->at) - 1;
@@ -137,7 +138,7 @@ static void take_out(struct source_texts *texts, struct chunk *chunk)
     unlink_use(chunk);
 }
 
-/* Frees the bytes of a chunk that is not in order: it holds nothing from now on. */
+/* Frees the bytes of a chunk that is not in the order, and makes the chunk available. */
 static void empty(struct source_texts *texts, struct chunk *chunk)
 {
     texts->held -= chunk->capacity;
@@ -146,14 +147,14 @@ static void empty(struct source_texts *texts, struct chunk *chunk)
     texts->unused = chunk;
 }
 
-/* Has a chunk hold nothing. */
+/* Empties a chunk. */
 static void drop(struct source_texts *texts, struct chunk *chunk)
 {
     take_out(texts, chunk);
     empty(texts, chunk);
 }
 
-/* Returns a chunk to be filled: an empty one, or the one that was not used for longest. */
+/* Returns a chunk to be filled: an empty one, or the least recently used one. */
 static struct chunk *pop_unused(struct source_texts *texts)
 {
     if (!texts->unused && texts->made < MAX_CHUNKS)
@@ -165,14 +166,14 @@ static struct chunk *pop_unused(struct source_texts *texts)
     return chunk;
 }
 
-/* Fails because of a file that is not as it was. */
+/* Sets the error for a file that was changed. Returns its code. */
 static int changed(const struct source_file *file, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_IO,
         "%s was changed while it was read; try again when it is complete", file->path);
 }
 
-/* Reads a chunk's bytes from its offset on: `size`, at least `needed`. */
+/* Reads `size` bytes into a chunk, from its offset on. Fails if there are fewer than `needed`. */
 static int read_chunk(struct source_texts *texts, struct chunk *chunk, size_t size, size_t needed,
     struct gput_error *error)
 {
@@ -190,8 +191,8 @@ static int read_chunk(struct source_texts *texts, struct chunk *chunk, size_t si
     return GPUT_OK;
 }
 
-/* Gives a chunk that is not in the order space for that many bytes; drops the least recently used.
- */
+/* Allocates that many bytes for a chunk that is not in the order; drops the least recently used
+ * ones if memory is short. */
 static int make_space(
     struct source_texts *texts, struct chunk *chunk, size_t size, struct gput_error *error)
 {
@@ -211,8 +212,8 @@ static int make_space(
     return GPUT_OK;
 }
 
-/* Has a chunk that is not in order reach from a little before the text, for what is not quite in
- * order, to after it. */
+/* Fills a chunk that is not in the order, and adds it. It begins a little before the text, since
+ * reads may be slightly out of order, and includes the whole text. */
 static int move(struct source_texts *texts, struct chunk *chunk, uint32_t file, uint64_t at,
     size_t length, struct gput_error *error)
 {
@@ -229,7 +230,7 @@ static int move(struct source_texts *texts, struct chunk *chunk, uint32_t file, 
         return code;
     }
 
-    /* Drops chunks whose whole text is in this one, too, and puts it into the order. */
+    /* Drop chunks that this one contains entirely, and add it to the order. */
     uint32_t place = count_before(texts, chunk->file, chunk->at);
     while (place < texts->count && texts->ordered[place]->file == chunk->file &&
            texts->ordered[place]->at + texts->ordered[place]->length <= chunk->at + chunk->length) {
@@ -243,7 +244,7 @@ static int move(struct source_texts *texts, struct chunk *chunk, uint32_t file, 
     return GPUT_OK;
 }
 
-/* Finds the chunk that holds the text; else extends the chunk before it, or reads a new one. */
+/* Finds the chunk that contains the text; else extends the chunk before it, or reads a new one. */
 static int find(struct source_texts *texts, uint32_t file, uint64_t at, size_t length,
     struct chunk **found, struct gput_error *error)
 {
@@ -255,14 +256,15 @@ static int find(struct source_texts *texts, uint32_t file, uint64_t at, size_t l
         link_use(texts, chunk);
         return GPUT_OK;
     }
-    /* The text is at most half a chunk after the end of this one. */
+    /* Whether the text begins at most half a chunk after the end of this chunk. */
     if (chunk && chunk->file == file && at >= chunk->at &&
         at <= chunk->at + chunk->length + chunk->wanted / 2) {
         /*
-         * How much a chunk reads that goes on: more each time, but no more than lets all that are
-         * read in turn be in memory, with a rest for what is read once. The more the others read in
-         * between, the less space there is for it; since that again grows with what it reads at
-         * once, half of the way is taken, as in Heron's square root.
+         * A chunk that is read sequentially reads more each time, up to a limit at which all chunks
+         * that are read in turn fit into memory, with a rest for those that are read once. The more
+         * the others read in between, the less space there is for this one. That in turn depends on
+         * how much it reads at once, so the size moves half of the way, as in Heron's method for
+         * square roots.
          */
         size_t space = texts->memory / 8 * 7 / (texts->reads - chunk->read + 1);
         size_t size = (chunk->wanted + space) / 2;

@@ -23,7 +23,7 @@ struct reading {
 
 static const char *const keys[TEXTS] = {"Type", "Name", "Dimension", "NodeId"};
 
-/* Takes the members of a line; false when it is not a reading. */
+/* Reads the members of a line. Returns false when it is not a reading. */
 static bool parse_members(
     struct reading *reading, const struct json_value *object, struct system_reading *out)
 {
@@ -49,7 +49,8 @@ static bool parse_members(
     return timed && typed;
 }
 
-/* Gives the reading of a line; damage is counted. A line that is not closed may be truncated. */
+/* Passes the reading of a line to the visitor; counts damage. A line without a line break (not
+ * `closed`) may be truncated. */
 static int parse_line(struct reading *reading, const char *line, const char *end, bool closed,
     struct gput_error *error)
 {
@@ -106,7 +107,7 @@ int system_metrics_read_source(struct byte_source *source, const char *name, sys
     TRY(text_window_init(&window, source, error));
     int code = read_lines(&reading, &window, error);
     if (code == GPUT_OK) {
-        /* Add up what was read of a file, and say what was not. */
+        /* Add the counts of a file to the report, and warn of what was skipped. */
         struct str text = {0};
         const char *packed = byte_source_damage(window.source);
         report->bytes_read += byte_source_bytes_read(window.source);

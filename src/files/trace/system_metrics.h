@@ -18,7 +18,7 @@ struct system_reading {
     const char *node;      /* "algo-1"; may be "" */
 };
 
-/* Called for each reading, whose texts hold until it returns. */
+/* Called for each reading, whose texts are valid until it returns. */
 typedef int system_visitor(
     void *user, const struct system_reading *reading, struct gput_error *error);
 

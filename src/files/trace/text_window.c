@@ -7,7 +7,7 @@
 
 #define FIRST_CAPACITY ((256u << 10) + JSON_PADDING)
 
-/* Has the text begin at the beginning of the buffer, and be so long. */
+/* Sets the text to the first `length` bytes of the buffer, and adds the padding. */
 static void place_text(struct text_window *window, size_t length)
 {
     window->at = window->buffer;

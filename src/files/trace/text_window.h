@@ -20,11 +20,11 @@ struct text_window {
     size_t capacity;
     const char *at;   /* the next byte to read; the user advances it */
     const char *end;  /* after the last byte in the window; NUL bytes follow */
-    bool last;        /* the source has nothing more */
-    uint64_t dropped; /* how much of the source stood before the window */
+    bool last;        /* the source has no more text */
+    uint64_t dropped; /* bytes of the source before the window */
 };
 
-/* Takes the source over, also on failure. */
+/* Takes ownership of the source, also on failure. */
 int text_window_init(
     struct text_window *window, struct byte_source *source, struct gput_error *error);
 
@@ -35,13 +35,13 @@ int text_window_init(
  */
 int text_window_fill(struct text_window *window, bool *more, struct gput_error *error);
 
-/* The offset in the source of what stands there. */
+/* Returns the offset of that byte in the source. */
 static inline uint64_t text_window_place(const struct text_window *window, const char *at)
 {
     return window->dropped + (uint64_t)(at - window->buffer);
 }
 
-/* Goes on at that offset of a plain file, which is no smaller than that of `at`. */
+/* Continues at that offset of a plain file, which must not be before that of `at`. */
 int text_window_move(struct text_window *window, uint64_t place, struct gput_error *error);
 
 void text_window_finish(struct text_window *window);

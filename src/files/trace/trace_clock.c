@@ -12,7 +12,8 @@
 #define HOUR_NS (3600 * NS_PER_SECOND)
 #define DAY_NS (24 * HOUR_NS)
 
-/* How many inputs a message names, and how many gaps between inputs have one of their own. */
+/* Maximum number of inputs that a message names, and of gaps between inputs that get their own
+ * message. */
 #define MAX_NAMED 20
 #define MAX_GAPS 3
 
@@ -48,7 +49,7 @@ static int by_start(const void *left, const void *right)
     return ORDER(a->first_ns, b->first_ns);
 }
 
-/* Warns of inputs that begin long after all before them have ended. */
+/* Warns of inputs that begin long after all earlier ones have ended. */
 static void warn_of_gaps(
     const struct trace_clock *clocks, size_t count, const struct read_report *report)
 {
@@ -59,7 +60,7 @@ static void warn_of_gaps(
         if (clock->absolute == 0)
             continue;
         if (last && clock->first_ns - last->last_ns > HOUR_NS && gaps++ < MAX_GAPS) {
-            /* Ask whether an input belongs to one that had ended long before. */
+            /* Ask whether both inputs are of one run. */
             struct str text = {0};
             str_printf(&text, "%s begins ", clock->name);
             append_length(clock->first_ns - last->last_ns, &text);
@@ -109,7 +110,7 @@ void trace_clocks_warn(struct trace_clock *clocks, size_t count, const struct re
         }
     }
 
-    /* Warn of inputs whose clock starts at a moment of their own. */
+    /* Warn of inputs whose times do not count from the epoch. */
     CLEANUP_STR struct str names = {0};
     struct str text = {0};
     size_t relative = 0;

@@ -1,12 +1,12 @@
 /*
- * One event of a trace in the Chrome form, as it stands in the file.
+ * One event of a trace in Chrome's format, as it is in the file.
  */
 #pragma once
 
 #include "base/json_scan.h"
 
 enum trace_field {
-    TRACE_OTHER, /* a member that is not asked for */
+    TRACE_OTHER, /* a member that is not needed */
     TRACE_TYPE,
     TRACE_START,
     TRACE_DURATION,
@@ -18,15 +18,15 @@ enum trace_field {
     TRACE_SCOPE,
     TRACE_BIND_POINT,
     TRACE_ARGS,
-    TRACE_ARGS_STEP, /* in the arguments, unless it is an array or object */
+    TRACE_ARGS_STEP, /* member of the arguments, unless it is an array or object */
     TRACE_ARGS_PID,
     TRACE_ARGS_THREAD,
     TRACE_FIELD_COUNT
 };
 
 /*
- * Values that are missing have the kind JSON_NONE; of members with the same key the last counts.
- * All slices lie in the text that was scanned.
+ * A missing value has the kind JSON_NONE. If a key is repeated, the last value counts. All slices
+ * point into the scanned text.
  */
 struct trace_event {
     union {
@@ -49,22 +49,23 @@ struct trace_event {
             struct json_value args_thread; /* "thread_id" */
         };
     };
-    const char *text; /* from its opening brace on */
-    size_t length;    /* of the whole event */
-    size_t members;   /* 0: an empty object, as some writers close their list with */
-    char type; /* 'X', 'B', 'E', 'i', 'C', 'M', 's' …; 0 when missing or no single letter */
+    const char *text; /* the text from its opening brace */
+    size_t length;    /* length of the whole event */
+    size_t members;   /* number of members; 0: an empty object, with which some writers close their
+                         list */
+    char type; /* 'X', 'B', 'E', 'i', 'C', 'M', 's' …; 0 when missing or longer than a letter */
     bool has_start;
     bool has_duration;
-    int64_t start_ns; /* not yet moved by the file's time base */
+    int64_t start_ns; /* without the file's time base */
     int64_t duration_ns;
 };
 
-/* Scans the event whose brace stands at `*at`; moves `*at` after it. */
+/* Scans the event whose brace is at `*at`, and moves `*at` after it. */
 enum json_status trace_event_scan(const char **at, const char *end, struct trace_event *event);
 
-/* Which field a member with that key is; of the event, or of its arguments. */
+/* Return the field of a member with that key, of the event or of its arguments. */
 enum trace_field trace_field_of(const struct json_value *key);
 enum trace_field trace_args_field_of(const struct json_value *key);
 
-/* Fills in what follows from the values of an event that reaches from `text` to `end`. */
+/* Sets the members that follow from the values of an event whose text is from `text` to `end`. */
 void trace_event_complete(struct trace_event *event, const char *text, const char *end);

@@ -19,14 +19,15 @@
 #include <unistd.h>
 
 #define MAX_FOLDER_DEPTH 16
-/* Intervals are widened by this: a file has the time at which it was begun or ended, not all of
- * what is in it. */
+/* Intervals are widened by this, since the time in a file's name is only one moment of its
+ * contents. */
 #define WIDENED_BY_US (INT64_C(180) * 1000000)
 
 const char *const trace_suffixes[] = {"pythontimeline.json", "model_timeline.json",
     "horovod_timeline.json", "smdataparallel_timeline.json", "trace.json.gz"};
 const size_t trace_suffix_count = sizeof trace_suffixes / sizeof *trace_suffixes;
 
+/* Whether a path is a folder. */
 static bool is_folder(const char *path)
 {
     struct stat info;
@@ -94,8 +95,8 @@ static int add_system_file(
     return GPUT_OK;
 }
 
-/* Returns the node of a framework file as the old tool names it: process and host "27-algo-1"
- * become "algo-1-27", so that one host's files are neighbours. */
+/* Returns the node of a framework file as SageMaker's tool names it: process and host "27-algo-1"
+ * become "algo-1-27", so that the files of a host are neighbours. */
 static char *node_name(const char *text, size_t length)
 {
     static const char host[] = "-algo";
@@ -126,13 +127,14 @@ bool trace_root_metadata_times(const char *name, int64_t *start_us, int64_t *end
            *start_us <= INT64_MAX / 1000 && *start_us >= INT64_MIN / 1000;
 }
 
+/* Whether an entry is a file of metadata with times in its name. */
 static int is_metadata(const struct dirent *entry)
 {
     int64_t start_us, end_us;
     return trace_root_metadata_times(entry->d_name, &start_us, &end_us);
 }
 
-/* Lists the chosen names of a folder, sorted; none if there is no such folder. */
+/* Lists the names of a folder that `is_chosen` accepts, sorted; none if there is no such folder. */
 static int list(const char *folder, int (*is_chosen)(const struct dirent *),
     struct dirent ***entries, int *count, struct gput_error *error)
 {
@@ -145,7 +147,7 @@ static int list(const char *folder, int (*is_chosen)(const struct dirent *),
                            : error_set_errno(error, errno, "Cannot read the folder %s", folder);
 }
 
-/* Adds a file of a framework, of whatever kind its name says. */
+/* Adds a file of a framework, of the kind that its name says. */
 static int add_framework_file(
     struct trace_root *root, const char *path, const char *name, struct gput_error *error)
 {
@@ -187,8 +189,8 @@ static int add_framework_file(
     TRY(add_file(root, TRACE_FILE_TENSORFLOW, path, node_name(name, strcspn(name, ".")), error));
     root->files[root->count - 1].suffix = trace_suffixes[trace_suffix_count - 1];
 
-    /* Read the times of a trace of TensorFlow's from a name four folders above it. Without them its
-     * times would be wrong. */
+    /* Read the times of a TensorFlow trace from a file name four folders above it. Its own times do
+     * not count from the epoch. */
     struct trace_file *file = root->files + root->count - 1;
     char folder[4096];
     snprintf(folder, sizeof folder, "%s", file->path);
@@ -294,14 +296,14 @@ void trace_root_finish(struct trace_root *root)
     *root = (struct trace_root){0};
 }
 
-/* Returns whether two files are of one kind and one node. */
+/* Whether two files are of one kind and one node. */
 static bool same_series(const struct trace_file *a, const struct trace_file *b)
 {
     return a->kind == b->kind && strcmp(a->node, b->node) == 0;
 }
 
-/* Returns whether a file of readings, which lasts until the next one of its series, overlaps the
- * interval. */
+/* Whether a file of readings overlaps the interval. It lasts until the next file of its series
+ * begins. */
 static bool system_file_matters(
     const struct trace_root *root, size_t at, int64_t start_us, int64_t end_us)
 {
@@ -331,8 +333,8 @@ void trace_root_choose(
             chosen[i] = system_file_matters(root, i, start_us, end_us);
             continue;
         }
-        /* A file has the events that ended while it was written. One that lasted may have begun
-         * long before: no later file can be skipped. */
+        /* A file has the events that ended while it was written. A long event may have begun much
+         * earlier, so no later file can be skipped. */
         bool is_wanted = choice->n_suffixes == 0 ||
                          text_is_among(file->suffix, choice->suffixes, choice->n_suffixes);
         bool is_within =
@@ -343,7 +345,7 @@ void trace_root_choose(
 
 /* ---- Folders of traces ---- */
 
-/* Returns whether a file's name is that of a trace, and not of a file next to a tracking file. */
+/* Whether a file's name is that of a trace, and not that of a file next to a tracking file. */
 static int is_trace(const struct dirent *entry)
 {
     const char *name = entry->d_name;
@@ -353,7 +355,7 @@ static int is_trace(const struct dirent *entry)
                                  text_ends_with(name, ".json.zst"));
 }
 
-/* Adds a path, which belongs to the list from here on, also after a failure. */
+/* Adds a path and takes ownership of it, also on failure. */
 static int add(struct trace_paths *list, char *path, struct gput_error *error)
 {
     if (!path || !ARRAY_EXTEND(list->paths, list->count)) {
@@ -364,8 +366,8 @@ static int add(struct trace_paths *list, char *path, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Adds a file of a folder, and takes `path` over. A timeline that was merged of others is left out,
- * and what is no plain file: it may never end. */
+/* Adds a file of a folder, and takes ownership of `path`. Skips merged timelines, and files that
+ * are not regular, since reading one may never end. */
 static int add_found(struct trace_paths *list, char *path, const struct read_report *report,
     struct gput_error *error)
 {
@@ -374,7 +376,8 @@ static int add_found(struct trace_paths *list, char *path, const struct read_rep
     struct str text = {0};
     if (found && stat(found, &info) == 0 && !S_ISREG(info.st_mode))
         return GPUT_OK;
-    /* By its name, as SageMaker's merger gives it too, or by what it says. */
+    /* A merged timeline is recognized by its name, which SageMaker's merger uses too, or by its
+     * mark. */
     if (!found || !(text_ends_with(found, MERGED_SUFFIX) || merged_mark_is_in(found)))
         return add(list, STEAL(found), error);
     str_printf(
@@ -383,7 +386,7 @@ static int add_found(struct trace_paths *list, char *path, const struct read_rep
     return GPUT_OK;
 }
 
-/* Adds the traces of a folder, which has to have some. */
+/* Adds the traces of a folder. Fails if there are none. */
 static int add_folder(struct trace_paths *list, const char *folder,
     const struct read_report *report, struct gput_error *error)
 {

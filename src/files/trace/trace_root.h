@@ -27,8 +27,8 @@ struct trace_file {
     char *path;
     char *node;
     const char *suffix; /* "pythontimeline.json" …; static text, "" for other kinds */
-    int64_t time_us;    /* its moment: of the first reading, of the last event; 0 when not known */
-    int64_t base_us;    /* what is to be added to the times in it; 0 when not known */
+    int64_t time_us;    /* time of the first reading, or of the last event; 0 when not known */
+    int64_t base_us;    /* time base to add to the times in it; 0 when not known */
 };
 
 /* Files in order of kind, time and path. */
@@ -38,36 +38,35 @@ struct trace_root {
 };
 
 /*
- * Lists the files below `path`. A folder that has the root in "profiler-output" will do as well.
- * Errors: GPUT_ERROR_NOT_FOUND when the folder is not there, GPUT_ERROR_FORMAT when it is not a
- * trace root: it has neither "system" nor "framework" in it.
+ * Lists the files below `path`. A folder that has the root in "profiler-output" is accepted, too.
+ * Errors: GPUT_ERROR_NOT_FOUND when there is no such folder, GPUT_ERROR_FORMAT when it has neither
+ * "system" nor "framework" in it.
  */
 int trace_root_read(const char *path, struct trace_root *root, struct gput_error *error);
 
 void trace_root_finish(struct trace_root *root);
 
-/* What it is made of: adds a file of "system" or "framework" if its path is one of those above;
- * then puts all in order. */
+/* The parts of trace_root_read(): trace_root_add() adds a file of "system" or "framework" if its
+ * path has one of the forms above; trace_root_sort() then sorts all files. */
 int trace_root_add(
     struct trace_root *root, const char *path, bool system, struct gput_error *error);
 void trace_root_sort(struct trace_root *root);
 
-/* The times in "<node>_<start us>_<end us>.metadata". False when it is another name. */
+/* Reads the times in "<node>_<start us>_<end us>.metadata". Returns false for another name. */
 bool trace_root_metadata_times(const char *name, int64_t *start_us, int64_t *end_us);
 
-/* True when `path` is a folder that trace_root_read() would take. */
+/* Whether trace_root_read() accepts the folder `path`. */
 bool trace_root_is(const char *path);
 
-/* False, with a warning, for a file that is gone, may not be read or is not a plain file: it is
- * skipped. */
+/* Returns false and warns if a file is gone, unreadable or not regular; it is to be skipped. */
 bool trace_file_is_readable(const struct trace_file *file, const struct read_report *report);
 
 /* The suffixes of files of framework events, TensorFlow's last. */
 extern const char *const trace_suffixes[];
 extern const size_t trace_suffix_count;
 
-/* The files to read: those of an interval of time (widened by three minutes) and of some suffixes.
- */
+/* Selects the files to read: those of an interval of time (widened by three minutes) and of some
+ * suffixes. */
 struct trace_choice {
     int64_t start_us; /* INT64_MIN: from the beginning */
     int64_t end_us;   /* INT64_MAX: to the end */
@@ -76,10 +75,10 @@ struct trace_choice {
 };
 
 /*
- * Marks the files that may hold what was chosen: `chosen[i]` for files[i]. Of readings, within each
- * series of rotated files (one node), from the last file that lies before the interval to the first
- * that reaches its end. Of events, all files whose last event ends in or after the interval: it
- * may have begun in it.
+ * Sets `chosen[i]` for each files[i] that may have selected data. Readings: within each series of
+ * rotated files (one node), from the last file that begins before the interval to the first that
+ * reaches its end. Events: all files whose last event ends in or after the interval, since it may
+ * have begun in it.
  */
 void trace_root_choose(
     const struct trace_root *root, const struct trace_choice *choice, bool *chosen);
@@ -97,7 +96,7 @@ struct trace_paths {
 /* An empty list is all zeroes. */
 
 /* Adds a file, or all trace files (.json, .json.gz, .json.zst) of a folder, by name. Merged
- * timelines are skipped with a warning to `report`: they repeat what is next to them. Errors:
+ * timelines are skipped with a warning to `report`, since they repeat the other files. Errors:
  * GPUT_ERROR_NOT_FOUND; GPUT_ERROR_FORMAT for a folder without any. */
 int trace_paths_add(struct trace_paths *list, const char *path, const struct read_report *report,
     struct gput_error *error);

@@ -1,5 +1,5 @@
-/* Intel's ISA-L. The build needs its header, for the form of the state; the library is loaded when
- * there is something to unpack. */
+/* Unpacks gzip by Intel's ISA-L. The build needs its header for the layout of the state; the
+ * library is loaded when there is something to unpack. */
 #include "base/cleanup.h"
 #include "base/shared_library.h"
 #include "files/trace/unpacker.h"
@@ -15,7 +15,7 @@ struct unpacking {
     void (*init)(struct inflate_state *state);
     void (*reset)(struct inflate_state *state);
     int (*inflate)(struct inflate_state *state);
-    bool is_damaged; /* only what was unpacked before is left to be given */
+    bool is_damaged; /* only what was unpacked before the damage is still to be returned */
     struct inflate_state state;
 };
 
@@ -39,7 +39,7 @@ static int create(void **state, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Gives what stands before damage and did not fit into the space that there was. */
+/* Returns bytes from before the damage that did not fit into the output before. */
 static enum unpack_status give_rest(struct inflate_state *state, struct unpack_step *step)
 {
     size_t there = (size_t)(state->tmp_out_valid - state->tmp_out_processed);

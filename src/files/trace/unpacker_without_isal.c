@@ -1,6 +1,7 @@
-/* In place of unpacker_isal.c where the build has no ISA-L. */
+/* Replaces unpacker_isal.c where the build has no ISA-L. */
 #include "files/trace/unpacker.h"
 
+/* Fails: there is no ISA-L. */
 static int create(void **state, struct gput_error *error)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Zstandard, by its library's stable interface (libzstd 1), loaded when a file is packed so. */
+/* Unpacks Zstandard by the stable interface of its library (libzstd 1), which is loaded when a file
+ * needs it. */
 #include "base/cleanup.h"
 #include "base/shared_library.h"
 #include "files/trace/unpacker.h"
@@ -20,8 +21,8 @@ struct zstd_out { /* ZSTD_outBuffer */
     size_t length, at;
 };
 
-/* Of the error codes, which are pinned: */
-#define WINDOW_TOO_LARGE ((size_t)-16) /* than the library's limit of 128 MiB */
+/* Error codes of the library, which are stable: */
+#define WINDOW_TOO_LARGE ((size_t)-16) /* larger than the library's limit of 128 MiB */
 #define OUT_OF_MEMORY ((size_t)-64)
 
 struct unpacking {
@@ -32,7 +33,7 @@ struct unpacking {
     struct zstd_stream *stream;
 };
 
-/* Returns whether bytes begin a frame, or one that is to be skipped (50 to 5f, 2a 4d 18). */
+/* Whether bytes begin a frame, or a skippable frame (50 to 5f, 2a 4d 18). */
 static bool begins(const unsigned char *bytes, size_t length)
 {
     static const unsigned char frame[] = {0x28, 0xb5, 0x2f, 0xfd}, skipped[] = {0x2a, 0x4d, 0x18};
@@ -84,7 +85,7 @@ static enum unpack_status unpack(void *state, struct unpack_step *step)
     return result == 0 ? UNPACK_MEMBER_ENDED : UNPACK_ON;
 }
 
-/* Does nothing: a stream goes on with the next frame by itself. */
+/* Does nothing: a stream continues with the next frame by itself. */
 static void next_member(void *state)
 {
     (void)state;

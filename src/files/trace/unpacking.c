@@ -12,14 +12,14 @@ struct unpacking {
     void *user;
     unsigned char *buffer; /* the caller's */
     size_t capacity;
-    const unsigned char *at; /* read, not yet used */
+    const unsigned char *at; /* input that was read and is not used yet */
     size_t left;
-    bool is_in_member; /* the data may not end here */
+    bool is_in_member; /* the data must not end here */
     bool has_ended;
     const char *damage;
 };
 
-/* Those of one format in the order in which they are tried. */
+/* Unpackers of one format are tried in this order. */
 static const struct unpacker_class *const classes[] = {
     &unpacker_isal,
     &unpacker_zlib,
@@ -28,7 +28,7 @@ static const struct unpacker_class *const classes[] = {
 
 #define CLASSES (sizeof classes / sizeof *classes)
 
-/* Returns whether bytes begin as that format does. All bytes that decide it are there. */
+/* Whether bytes begin as that format does; all of its magic number must be there. */
 static bool is_of_format(
     const struct unpacker_class *class, const unsigned char *bytes, size_t length)
 {
@@ -57,7 +57,7 @@ int unpacking_create(unsigned char *input, size_t length, size_t capacity, unpac
         .at = input,
         .left = length,
         .is_in_member = true};
-    /* The first one of the format whose library is there. */
+    /* Use the first unpacker of the format whose library is available. */
     int code = GPUT_ERROR_UNSUPPORTED;
     for (size_t i = 0; i < CLASSES && code == GPUT_ERROR_UNSUPPORTED; i++) {
         made->class = classes[i];
@@ -69,7 +69,7 @@ int unpacking_create(unsigned char *input, size_t length, size_t capacity, unpac
     return code;
 }
 
-/* Reads the next part of the file into the buffer, all of which is used. */
+/* Reads the next part of the file into the buffer, whose content was used. */
 static int refill(struct unpacking *unpacking, struct gput_error *error)
 {
     unpacking->at = unpacking->buffer;
@@ -84,12 +84,12 @@ static void end(struct unpacking *unpacking, const char *damage)
     unpacking->damage = damage;
 }
 
-/* Unpacks what there is input and space for, or moves on to the next member. */
+/* Unpacks as far as there is input and space, or moves on to the next member. */
 static int step_on(
     struct unpacking *unpacking, unsigned char **out, size_t *space, struct gput_error *error)
 {
     if (!unpacking->is_in_member) {
-        /* Begin the next member, or end where there is none. */
+        /* Begin the next member, or end if there is none. */
         if (unpacking->left == 0)
             TRY(refill(unpacking, error));
         if (unpacking->left == 0) {
@@ -119,7 +119,7 @@ static int step_on(
     }
     if (status == UNPACK_ON && (given > 0 || (used > 0 && unpacking->left > 0)))
         return GPUT_OK;
-    if (status == UNPACK_DAMAGED || unpacking->left > 0) { /* it takes and gives nothing */
+    if (status == UNPACK_DAMAGED || unpacking->left > 0) { /* no progress is possible */
         end(unpacking, "is damaged");
         return GPUT_OK;
     }
