@@ -2,9 +2,10 @@
 
 #include <stdlib.h>
 
-/* How many intervals, or blocks of the level below, are one block. */
+/* Number of intervals, or of blocks of the level below, that make a block. */
 #define BLOCK 16
 
+/* Returns the latest end of a block, or the end of an interval on level 0. */
 static int64_t latest_end(const struct end_index *index, size_t level, size_t place)
 {
     return level == 0 ? index->end_of(index->intervals, place) : index->latest[level][place];
@@ -33,7 +34,7 @@ int end_index_make(struct end_index *index, const void *intervals, size_t count,
     return GPUT_OK;
 }
 
-/* Returns the last interval of a block that ends late enough; there is one. */
+/* Returns the last interval of a block that ends at `end_us` or later. There must be one. */
 static size_t last_of_block(
     const struct end_index *index, size_t level, size_t place, int64_t end_us)
 {
@@ -52,7 +53,7 @@ size_t end_index_find(const struct end_index *index, size_t first, size_t before
 {
     size_t level = 0, place = before;
     while (place > 0) {
-        if (place % BLOCK == 0 && level < index->top) { /* what is left is whole blocks */
+        if (place % BLOCK == 0 && level < index->top) { /* all that is left is whole blocks */
             place /= BLOCK;
             level++;
         } else if (latest_end(index, level, --place) >= end_us) {

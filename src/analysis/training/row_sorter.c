@@ -8,18 +8,19 @@
 #include <string.h>
 
 #define DEFAULT_MEMORY ((size_t)192 << 20)
-/* A frame and a view have up to three with many rows, and qsort() takes as much as one. */
+/* A frame and a view have up to three sorters with many rows, and qsort() takes as much memory as
+ * one. */
 #define SORTERS_AT_A_TIME 4
 
 struct row_sorter {
     struct row_memory memory;
     struct row_order order;
-    char *rows; /* those in memory; NULL while runs are merged */
+    char *rows; /* rows in memory; NULL while runs are merged */
     size_t count, capacity;
     bool sorted;
     size_t taken;
     struct sorted_runs *runs;
-    char *last; /* the row that was given */
+    char *last; /* the row that was returned last */
 };
 
 struct row_memory row_memory_of(size_t bytes, const char *folder)
@@ -55,7 +56,7 @@ static void sort_rows(struct row_sorter *sorter)
     sorter->sorted = true;
 }
 
-/* Moves what is in memory to the file, as a run. */
+/* Moves the rows in memory to the temporary file, as a run. */
 static int spill(struct row_sorter *sorter, struct gput_error *error)
 {
     if (sorter->count == 0)
@@ -67,7 +68,7 @@ static int spill(struct row_sorter *sorter, struct gput_error *error)
     return sorted_runs_end_run(sorter->runs, error);
 }
 
-/* Makes space for another row, or moves all to the temporary file. */
+/* Makes space for another row. If memory is full, moves all rows to the temporary file. */
 static int make_space(struct row_sorter *sorter, struct gput_error *error)
 {
     size_t max_rows = sorter->memory.bytes / sorter->order.row_size;
@@ -92,7 +93,7 @@ int row_sorter_add(struct row_sorter *sorter, const void *row, struct gput_error
     return GPUT_OK;
 }
 
-/* Hands a row out. */
+/* Copies a row to `last`, where it stays valid until the next one. Returns it; NULL for NULL. */
 static const void *keep(struct row_sorter *sorter, const void *row)
 {
     return row ? memcpy(sorter->last, row, sorter->order.row_size) : NULL;
@@ -113,7 +114,7 @@ int row_sorter_first(struct row_sorter *sorter, const void **row, struct gput_er
     const void *first;
     sorter->taken = 0;
     if (sorted_runs_count(sorter->runs) > 0) {
-        /* All is in the file, and the memory of rows becomes that of the runs' buffers. */
+        /* Move all to the file, and use the memory of the rows for the buffers of the runs. */
         TRY(spill(sorter, error));
         free(sorter->rows);
         sorter->rows = NULL;

@@ -12,7 +12,7 @@ struct sorted_figures sorted_figures_of(size_t count)
     return (struct sorted_figures){.summary = {NAN, NAN, NAN, NAN, NAN, NAN}, .count = count};
 }
 
-/* Adds what a value, given its place in the order, contributes to the p-th percentile. */
+/* Adds the share of the next value, in sorted order, to the p-th percentile. */
 static void add_part_of(
     double *percentile, const struct sorted_figures *figures, double p, double value)
 {

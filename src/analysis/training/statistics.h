@@ -8,14 +8,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is shown of figures; NaN without figures. Percentiles are interpolated between neighbors. */
+/* A summary of figures; NaN without figures. Percentiles are interpolated between neighbours. */
 struct figure_summary {
     double mean, min, max, p50, p95, p99;
 };
 
-/* Figures that come in order, one by one, when it is known how many there are: none is kept. */
+/* Summarizes sorted figures one by one, without keeping them. Their number must be known at the
+ * start. */
 struct sorted_figures {
-    struct figure_summary summary; /* all of it after the last one */
+    struct figure_summary summary; /* complete after the last figure */
     size_t count;
     size_t next;
     double sum;
@@ -24,7 +25,7 @@ struct sorted_figures {
 struct sorted_figures sorted_figures_of(size_t count);
 void sorted_figures_next(struct sorted_figures *figures, double value);
 
-/* Figures in any order, kept. */
+/* Keeps figures in any order, to summarize them at the end. */
 struct figure_set {
     double *values;
     size_t count;
@@ -34,12 +35,12 @@ struct figure_set {
 bool figure_set_add(struct figure_set *figures, double value); /* false without memory */
 void figure_set_finish(struct figure_set *figures);
 
-/* Sorts the figures. */
+/* Sorts and summarizes the figures. */
 struct figure_summary figure_set_summarize(struct figure_set *figures);
 
 /* The columns PREFIX_mean…, _min…, _max…, _p50…, _p95…, _p99… with `suffix` at their ends. */
 void figure_summary_add_columns(
     struct gput_table *table, const char *prefix, const char *suffix, const char *unit);
 
-/* Their cells. */
+/* Writes the cells of these columns. */
 void figure_summary_put(struct gput_table *table, const struct figure_summary *summary);

@@ -26,13 +26,13 @@ static void copy_part(const char *from, size_t length, char *to, size_t size)
     to[kept] = '\0';
 }
 
-/* Parses a number that has to end at `end`. */
+/* Parses a finite number that ends at `end`. */
 static bool finite_number(const char *from, const char *end, double *number)
 {
     return number_parse_double(from, end, number) == end && isfinite(*number);
 }
 
-/* Parses a step, a whole number that a double holds exactly. */
+/* Parses a step: a whole number that a double holds exactly. */
 static bool step_number(const char *from, const char *end, double *step)
 {
     int64_t whole;
@@ -120,13 +120,13 @@ bool python_profile_in_time(const struct python_profile *profile, double start_u
     return profile->start.time_us <= end_us && profile->end.time_us >= start_us;
 }
 
-/* Returns whether nothing was asked for, or just what is there. */
+/* Whether nothing was asked for, or the text that is there. */
 static bool same_or_any(const char *asked, const char *there)
 {
     return !asked || strcmp(asked, there) == 0;
 }
 
-/* Returns whether a profile is of the node, the phases and the steps that are wanted. */
+/* Whether a profile is of the wanted node, phases and steps. */
 static bool selected(
     const struct gput_python_options *options, const struct python_profile *profile)
 {
@@ -162,7 +162,7 @@ static void folder_name(const char *path, int up, char *buffer, size_t size)
         copy_part(start, (size_t)(end - start), buffer, size);
 }
 
-/* Fills in what the names of the folders above a file say about it. */
+/* Sets the members of a profile that the names of the folders above its file tell. */
 static int describe(struct python_profile *profile, struct gput_error *error)
 {
     char name[512], node[256] = "", kind[256], framework[256] = "";
@@ -187,7 +187,7 @@ static void finish_one(struct python_profile *profile)
     free(profile->node);
 }
 
-/* Adds a file if it is selected; one that was named itself always is when nothing is asked for. */
+/* Adds a file if it is selected. `named`: the caller named the file itself. */
 static int add_file(const struct gput_python_options *options, const char *path, bool named,
     struct python_profiles *profiles, struct gput_error *error)
 {
@@ -246,7 +246,7 @@ static int by_time(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
-/* Refuses a word that is none of those that there are. */
+/* Refuses a word that is not in the list. */
 static int check_word(const char *word, const char *noun, const char *const *words, size_t count,
     struct gput_error *error)
 {

@@ -24,9 +24,9 @@ struct reading {
     enum kineto_events events;
     span_visitor *visit;
     void *user;
-    /* With launches, until both sides are known, else NULL: */
+    /* Only with launches, until all launches are known; else NULL: */
     struct row_sorter *launches;
-    struct row_sorter *launched; /* spans */
+    struct row_sorter *launched; /* spans that wait for their launch */
     struct str text;
 };
 
@@ -37,14 +37,14 @@ const char *gpu_work_name(enum gpu_work work)
     return names[work];
 }
 
-/* Returns whether a kernel's name is one of NCCL or RCCL. */
+/* Whether a kernel's name is one of NCCL or RCCL. */
 static bool communicates(const char *name)
 {
     return strncasecmp(name, "nccl", 4) == 0 || strncasecmp(name, "rccl", 4) == 0 ||
            strstr(name, "ncclDevKernel") || strstr(name, "ncclKernel");
 }
 
-/* Returns a number of the args, or `otherwise`. */
+/* Returns a number of the arguments, or `otherwise` if there is none. */
 static int64_t argument(const struct trace_event *event, const char *name, int64_t otherwise)
 {
     struct json_value value = json_member(&event->args, name);
@@ -52,7 +52,7 @@ static int64_t argument(const struct trace_event *event, const char *name, int64
     return json_int64(&value, &number) ? number : otherwise;
 }
 
-/* Returns which kind of work kept a GPU busy. */
+/* Returns the kind of work that kept a GPU busy. */
 static enum gpu_work gpu_work_of(bool is_kernel, const char *name)
 {
     if (!is_kernel)
@@ -60,15 +60,15 @@ static enum gpu_work gpu_work_of(bool is_kernel, const char *name)
     return communicates(name) ? GPU_COMMUNICATION : GPU_COMPUTE;
 }
 
-/* Returns whether a text in JSON begins with a prefix. */
+/* Whether a text in JSON begins with a prefix. */
 static bool begins_with(const struct json_value *name, const char *prefix)
 {
     size_t length = strlen(prefix);
     return name->length >= length && memcmp(name->text, prefix, length) == 0;
 }
 
-/* Finds which kind of work an event of the host is; false: no view counts it. Before PyTorch 1.12
- * annotations of PyTorch itself are among the operators. */
+/* Finds the kind of work of an event of the host. Returns false for events that no view counts.
+ * Before PyTorch 1.12, PyTorch's own annotations were written as operators. */
 static bool host_work_of(const struct json_value *name, enum kineto_kind kind, enum gpu_work *work)
 {
     *work = begins_with(name, "enumerate(DataLoader)") ? HOST_DATA_LOADING
@@ -79,8 +79,8 @@ static bool host_work_of(const struct json_value *name, enum kineto_kind kind, e
                !begins_with(name, "Optimizer.zero_grad#"));
 }
 
-/* Returns the number of a process, thread or stream: of "7", of "stream 7", or one made of the
- * text. */
+/* Returns the number of a process, thread or stream, written as "7" or "stream 7". For another text
+ * returns a number made from it. */
 static int64_t number_of(const struct json_value *value)
 {
     static const char prefix[] = "stream ";
@@ -97,7 +97,7 @@ static int64_t number_of(const struct json_value *value)
     return INT64_MIN + (int64_t)(names_hash(value->text, value->length) & INT32_MAX);
 }
 
-/* Reads the end, the name and the rank of a span. `*usable` is false if its end does not fit. */
+/* Reads the end, the name and the rank of a span. `*usable` is false if its end overflows. */
 static int begin_span(struct reading *reading, struct kineto_merged *file,
     const struct trace_event *event, struct gpu_span *span, bool *usable, struct gput_error *error)
 {
@@ -117,7 +117,8 @@ static int begin_span(struct reading *reading, struct kineto_merged *file,
     return GPUT_OK;
 }
 
-/* Reads a kernel or a copy, and visits it. With launches, it waits until all of them are known. */
+/* Reads a kernel or a copy and passes it to the visitor. With launches, it waits until all of them
+ * are known. */
 static int add_span(struct reading *reading, struct kineto_merged *file,
     const struct trace_event *event, enum kineto_kind kind, struct gput_error *error)
 {
@@ -141,7 +142,7 @@ static int add_span(struct reading *reading, struct kineto_merged *file,
     return reading->visit(reading->user, &span, error);
 }
 
-/* Reads an operator, data loading or a step of the profiler, and visits it. */
+/* Reads an operator, data loading or a step of the profiler, and passes it to the visitor. */
 static int add_host_span(struct reading *reading, struct kineto_merged *file,
     const struct trace_event *event, enum kineto_kind kind, struct gput_error *error)
 {
@@ -161,7 +162,7 @@ static int add_host_span(struct reading *reading, struct kineto_merged *file,
     return reading->visit(reading->user, &span, error);
 }
 
-/* Keeps when a kernel was launched, by its correlation id. */
+/* Keeps the time at which a kernel was launched, with its correlation id. */
 static int add_launch(struct reading *reading, const struct kineto_merged *file,
     const struct trace_event *event, struct gput_error *error)
 {
@@ -170,8 +171,7 @@ static int add_launch(struct reading *reading, const struct kineto_merged *file,
     return launch.correlation < 0 ? GPUT_OK : row_sorter_add(reading->launches, &launch, error);
 }
 
-/* Returns which kind an event is. PyTorch without Kineto tells it by processes instead of
- * categories. */
+/* Returns the kind of an event. Before Kineto, PyTorch used processes instead of categories. */
 static enum kineto_kind kind_of(
     const struct trace_event *event, const struct kineto_category *category)
 {
@@ -184,7 +184,8 @@ static enum kineto_kind kind_of(
     return json_is(&event->pid, "CUDA functions") ? KINETO_KERNEL : KINETO_UNKNOWN;
 }
 
-/* Sorts an event of a trace by its category. Events without a time or a name count as unusable. */
+/* Adds an event of a trace according to its category. Events without a time or a name count as
+ * unusable. */
 static int add_event(void *user, struct kineto_merged *file, const struct trace_event *event,
     struct gput_error *error)
 {
@@ -223,7 +224,7 @@ static int launches_in_order(const void *left, const void *right)
     return ORDER(a->time_ns, b->time_ns);
 }
 
-/* Orders spans by rank and correlation id, as launches are. */
+/* Orders spans as launches: by rank and correlation id. */
 static int by_correlation(const void *left, const void *right)
 {
     const struct gpu_span *a = left, *b = right;
@@ -231,14 +232,14 @@ static int by_correlation(const void *left, const void *right)
     return ORDER(a->correlation, b->correlation);
 }
 
-/* Compares the launch with the wanted span: < 0, 0, > 0. */
+/* Compares a launch with the launch that a span names: < 0, 0, > 0. */
 static int launch_against(const struct launch *launch, const struct gpu_span *span)
 {
     ORDER_BY(launch->rank, span->rank);
     return ORDER(launch->correlation, span->correlation);
 }
 
-/* Frees what one trace needs while it is read. */
+/* Frees what is only needed while one trace is read. */
 static void reading_finish(struct reading *reading)
 {
     row_sorter_destroy(reading->launches);
@@ -246,7 +247,7 @@ static void reading_finish(struct reading *reading)
     str_finish(&reading->text);
 }
 
-/* Reads one trace; `common` is what all traces have in common. With launches, spans wait in a
+/* Reads one trace. `common` has the members that all traces share. With launches, spans wait in a
  * sorter until all launches are known. */
 static int read_trace(const struct reading *common, uint32_t file,
     const struct gput_kineto_options *options, struct read_report *report, struct gput_error *error)
@@ -260,7 +261,7 @@ static int read_trace(const struct reading *common, uint32_t file,
         TRY(row_sorter_create(&memory, &spans, &reading.launched, error));
     }
 
-    /* The host is read after the GPUs, so its warnings were given then. */
+    /* The host is read after the GPUs, which gave the warnings about this file. */
     struct read_report of_file = *report;
     if (reading.events == KINETO_HOST)
         of_file.warn = NULL;
@@ -270,7 +271,7 @@ static int read_trace(const struct reading *common, uint32_t file,
     if (code != GPUT_OK || !reading.launches)
         return code;
 
-    /* Give each span the moment its launch was called, and hand it on. */
+    /* Set the launch time of each span, and pass it to the visitor. */
     const void *at, *span_at;
     TRY(row_sorter_first(reading.launches, &at, error));
     TRY(row_sorter_first(reading.launched, &span_at, error));
@@ -286,7 +287,7 @@ static int read_trace(const struct reading *common, uint32_t file,
     return GPUT_OK;
 }
 
-/* Returns whether any rank has activity that the view counts. */
+/* Whether any rank has activity that the view counts. */
 static bool has_spans(const struct kineto_run *run)
 {
     for (uint32_t i = 0; i < run->ranks.count; i++)
@@ -295,7 +296,8 @@ static bool has_spans(const struct kineto_run *run)
     return false;
 }
 
-/* Says that there was no activity only where all events were understood. */
+/* Fails because no activity was found. The message names the categories that are not understood, if
+ * there are any. */
 static int refuse(
     const struct kineto_ranks *ranks, enum kineto_events events, struct gput_error *error)
 {
@@ -324,7 +326,7 @@ int kineto_run_read(const struct gput_kineto_options *options, enum kineto_event
     *run = (struct kineto_run){0};
     for (size_t i = 0; i < options->n_paths; i++)
         TRY(kineto_ranks_add(ranks, options->paths[i], report, error));
-    const uint32_t files = ranks->count; /* a merged one adds ranks */
+    const uint32_t files = ranks->count; /* a merged file adds further ranks */
     for (uint32_t i = 0; i < files; i++)
         read_report_expect(report, ranks->all[i].path);
     for (uint32_t i = 0; i < files; i++)
@@ -350,7 +352,7 @@ void kineto_run_finish(struct kineto_run *run)
 
 /* ---- Spans in order ---- */
 
-/* Keeps a span for the sorted walk. */
+/* Keeps a span for walking in order. */
 static int keep_span(void *user, const struct gpu_span *span, struct gput_error *error)
 {
     struct kineto_spans *spans = user;

@@ -5,7 +5,7 @@
         spelling, sizeof(spelling) - 1, name, kind                                                 \
     }
 
-/* The most frequent first. Capitals: PyTorch 1.8 to 1.11. */
+/* The most frequent first. Capitalized ones are of PyTorch 1.8 to 1.11. */
 const struct kineto_category kineto_categories[] = {
     ROW("python_function", "python_function", KINETO_ASIDE),
     ROW("cpu_op", "cpu_op", KINETO_OPERATOR),
@@ -49,7 +49,7 @@ const struct kineto_category kineto_categories[] = {
     ROW("Operator", "cpu_op", KINETO_OPERATOR),
     ROW("User", "gpu_user_annotation", KINETO_ASIDE),
     ROW("gpu_user_Annotation", "gpu_user_annotation", KINETO_ASIDE),
-    /* Of accelerators whose events say otherwise what they are. */
+    /* Accelerators whose events are described in another way. */
     ROW("mtia_runtime", "mtia_runtime", KINETO_UNKNOWN),
     ROW("mtia_ccp_events", "mtia_ccp_events", KINETO_UNKNOWN),
     ROW("mtia_insight", "mtia_insight", KINETO_UNKNOWN),

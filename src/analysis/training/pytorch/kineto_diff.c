@@ -24,7 +24,7 @@ struct comparing {
     size_t count;
     struct str text;
     struct kineto_ranks ranks[2];
-    int side; /* that is read */
+    int side; /* the side that is being read */
 };
 
 /* Adds up an event under its name and category. */
@@ -40,7 +40,8 @@ static int add_event(void *user, struct kineto_merged *file, const struct trace_
     str_clear(text);
     const struct kineto_category *category = kineto_category_find(&event->category);
     if (category)
-        str_append(text, category->name); /* two versions of PyTorch can be compared */
+        str_append(text, category->name); /* one name for all versions of PyTorch, so that two
+                                             versions can be compared */
     else if (event->category.kind == JSON_STRING)
         json_append_string(&event->category, text);
     str_append_char(text, '\n');
@@ -59,7 +60,7 @@ static int add_event(void *user, struct kineto_merged *file, const struct trace_
 }
 
 struct place {
-    int64_t change_ns; /* how much, more or less */
+    int64_t change_ns; /* absolute change */
     uint32_t key;
 };
 
@@ -91,7 +92,7 @@ static void put_row(const struct comparing *comparing, uint32_t key, struct gput
     table_put_double(table, (double)(sums->total_ns[1] - sums->total_ns[0]) / 1000);
 }
 
-/* Frees what the comparison holds. */
+/* Frees the members of a comparison. */
 static void comparing_finish(struct comparing *comparing)
 {
     for (int side = 0; side < 2; side++)
@@ -114,7 +115,7 @@ int kineto_diff(const struct gput_kineto_options *options, struct gput_tables *t
             read_report_expect(report, comparing.ranks[side].all[i].path);
     for (comparing.side = 0; comparing.side < 2; comparing.side++) {
         struct kineto_ranks *ranks = &comparing.ranks[comparing.side];
-        const uint32_t files = ranks->count; /* a merged one adds ranks */
+        const uint32_t files = ranks->count; /* a merged file adds further ranks */
         for (uint32_t i = 0; i < files; i++)
             TRY(kineto_merged_read(ranks, i, add_event, &comparing, report, error));
     }
@@ -122,8 +123,8 @@ int kineto_diff(const struct gput_kineto_options *options, struct gput_tables *t
     if (comparing.keys.count == 0)
         return error_set(error, GPUT_ERROR_NOT_FOUND, "Neither side has events with a duration");
 
-    /* Say what is odd about the ranks that are compared. A trace that was named by itself is meant
-     * without the other ranks. */
+    /* Warn of odd ranks on each side. A trace that was named itself is compared without the other
+     * ranks, so these are not missing. */
     for (int side = 0; side < 2; side++) {
         const struct kineto_ranks *ranks = comparing.ranks + side;
         struct str where = {0};
@@ -136,7 +137,7 @@ int kineto_diff(const struct gput_kineto_options *options, struct gput_tables *t
     }
     kineto_ranks_warn_of_difference(&comparing.ranks[0], &comparing.ranks[1], report);
 
-    /* Write those that differ the most. */
+    /* Write the names that differ the most. */
     uint32_t count = comparing.keys.count;
     CLEANUP_FREE struct place *places = malloc((count + 1) * sizeof *places);
     struct gput_table *table = tables_add(tables, "diff");

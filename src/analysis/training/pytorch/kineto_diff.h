@@ -1,6 +1,5 @@
 /*
- * Two traces, or two runs with all their ranks, side by side: what there is more or less of, by
- * category and name.
+ * Compares two traces, or two runs with all their ranks, by category and name of their events.
  */
 #pragma once
 

@@ -6,23 +6,23 @@
 
 #include <stdlib.h>
 
-/* ---- Operators inside of others ---- */
+/* ---- Nested operators ---- */
 
 struct open_operator {
     uint32_t name;
     int64_t start_ns, end_ns;
-    int64_t inner_ns; /* of operators that it called */
+    int64_t inner_ns; /* time of operators that it called */
 };
 
 /* All calls of one operator. */
 struct operator_sum {
     uint32_t name;
-    uint32_t open; /* of its calls, on the current thread */
+    uint32_t open; /* number of its open calls on the current thread */
     int64_t count, own_ns, max_ns;
-    int64_t total_ns; /* calls within another one of it are in that one's */
+    int64_t total_ns; /* without calls inside another call of it, which already counts them */
 };
 
-/* One thread of a process; becomes a row. */
+/* One thread of a process, which becomes a row. */
 struct host_thread {
     struct gpu_span first;
     int64_t rank; /* INT64_MAX: not known */
@@ -41,7 +41,7 @@ struct host {
     int64_t own_ns;
 };
 
-/* Adds up the operator that ends: its time, and what of it was its own. */
+/* Ends the innermost operator, and adds its total and own time to its sum. */
 static void close_operator(struct host *host)
 {
     const struct open_operator *open = &host->open[--host->depth];
@@ -74,7 +74,7 @@ static int add_to_thread(struct host *host, const struct gpu_span *span, struct 
 {
     if (host->n_threads == 0 ||
         kineto_spans_compare_streams(&host->threads[host->n_threads - 1].first, span) != 0) {
-        /* Begin a thread, when all operators of the one before have ended. */
+        /* Begin a thread, after ending all operators of the previous one. */
         int64_t rank = host->spans.run.ranks.all[span->rank].rank;
         while (host->depth > 0)
             close_operator(host);
@@ -101,7 +101,7 @@ static int add_to_thread(struct host *host, const struct gpu_span *span, struct 
     thread->gaps += gap > 0;
     thread->longest_gap_ns = gap > thread->longest_gap_ns ? gap : thread->longest_gap_ns;
     span_cover_add(&thread->operators, span);
-    /* Open an operator. One that overlaps the end of another is not inside it. */
+    /* Open an operator. An operator that only overlaps the end of another is not inside it. */
     while (host->depth > 0 && host->open[host->depth - 1].end_ns < span->end_ns)
         close_operator(host);
     while (host->depth > 0 && host->open[host->depth - 1].end_ns <= span->start_ns)
@@ -122,7 +122,7 @@ static int thread_order(const void *left, const void *right)
     return by_thread(&a->first, &b->first);
 }
 
-/* Reads the slices of the host, in the order of threads and times. */
+/* Reads the slices of the host in order of threads and times. */
 static int read_host(struct host *host, const struct gput_kineto_options *options,
     struct read_report *report, struct gput_error *error)
 {
@@ -155,7 +155,7 @@ static struct gput_table *add_thread_table(struct gput_tables *tables, const cha
     return table;
 }
 
-/* Writes whose thread it is, and how long it lasted. */
+/* Writes the cells that identify a thread, and its duration, which it returns. */
 static int64_t put_thread(
     const struct host *host, const struct host_thread *thread, struct gput_table *table)
 {
@@ -169,7 +169,7 @@ static int64_t put_thread(
     return span;
 }
 
-/* Makes the table of what threads spent their time on. */
+/* Makes the table of how threads spent their time. */
 static void make_threads(const struct host *host, struct gput_tables *tables)
 {
     struct gput_table *table = add_thread_table(tables, "threads");
@@ -209,7 +209,7 @@ static void make_gaps(const struct host *host, struct gput_tables *tables)
     }
 }
 
-/* Orders operators by the time of their own, the longest first. */
+/* Orders operators by own time, the longest first. */
 static int by_own_time(const void *left, const void *right)
 {
     const struct operator_sum *a = left, *b = right;
@@ -230,7 +230,7 @@ static void put_operator(const struct host *host, const struct operator_sum *sum
     table_put_double(table, span_percent(sum->own_ns, host->own_ns));
 }
 
-/* Makes the table of operators, those with the most time of their own first. */
+/* Makes the table of operators, those with the most own time first; the rest in one row. */
 static void make_operators(struct host *host, size_t limit, struct gput_tables *tables)
 {
     struct gput_table *table = tables_add(tables, "operators");

@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* Returns the rank of a trace that was seen before; the first trace has that of the file. NULL: it
- * is new. */
+/* Returns the rank of a trace that was already seen; the first trace has the rank of the file.
+ * NULL: the trace is new. */
 static struct kineto_rank *find_trace(struct kineto_merged *merged, int64_t trace)
 {
     struct kineto_ranks *ranks = merged->ranks;
@@ -21,7 +21,7 @@ static struct kineto_rank *find_trace(struct kineto_merged *merged, int64_t trac
     return NULL;
 }
 
-/* Returns the process of a pid, which is made when it is first seen. NULL: out of memory. */
+/* Returns the process of an event's pid, adding it when it is new. NULL: out of memory. */
 static struct kineto_process *process_of(
     struct kineto_merged *merged, const struct trace_event *event)
 {
@@ -61,7 +61,7 @@ static int add_metadata(
     if (process->is_ours)
         return GPUT_OK;
 
-    /* Find the rank of the trace that a mark names, and add it if it is new. */
+    /* Find the rank of the trace that the mark names, or add one. */
     struct kineto_rank *rank = find_trace(merged, mark.trace);
     if (!rank)
         TRY(kineto_ranks_append(merged->ranks, &rank, error));
@@ -137,8 +137,8 @@ int kineto_merged_read(struct kineto_ranks *ranks, uint32_t number, kineto_visit
             TRY(visit(user, &merged, &event, error));
         event_stream_report_progress(stream, report);
     }
-    /* Events without a category are listed by the names of their processes, which may follow them.
-     */
+    /* Count events without a category under the names of their processes, which may be written
+     * after the events. */
     bool is_counted = true;
     for (uint32_t i = 0; i < merged.process_count; i++) {
         const struct kineto_process *process = &merged.processes[i];

@@ -1,6 +1,6 @@
 /*
- * A trace while it is read. The processes of a merged timeline are of several traces, each of which
- * is a rank of its own again.
+ * Reads a trace, which may be a merged timeline: its processes are then of several traces, each
+ * with a rank of its own.
  */
 #pragma once
 
@@ -14,36 +14,37 @@
 #include <stdint.h>
 
 struct kineto_process {
-    uint32_t rank;    /* number of its rank */
-    bool is_ours;     /* gpu-tracker's own: samples, code blocks */
-    char *name;       /* or NULL; owned */
-    uint64_t unnamed; /* events that have no category and no view understands */
+    uint32_t rank;    /* index of its rank */
+    bool is_ours;     /* written by gpu-tracker: samples, code blocks */
+    char *name;       /* NULL: not known; owned */
+    uint64_t unnamed; /* number of its events without a category that no view understands */
 };
 
 /* A file while it is read, merged or not. */
 struct kineto_merged {
     struct kineto_ranks *ranks;
     const struct event_stream *stream;
-    uint32_t file;                    /* number of its rank; of a merged one, of its first trace */
-    uint32_t others;                  /* where its other traces stand in `ranks` */
-    bool is_merged;                   /* a process said so */
-    struct names pids;                /* of processes that were described, as they are spelled */
-    struct kineto_process *processes; /* by number of the pid; owned */
+    uint32_t file;                    /* index of its rank; of a merged file, that of its first
+                                         trace */
+    uint32_t others;                  /* index in `ranks` of its second trace */
+    bool is_merged;                   /* one of its processes has the mark of a merged timeline */
+    struct names pids;                /* pids of the processes seen, as spelled */
+    struct kineto_process *processes; /* by index of the pid; owned */
     uint32_t process_count;
-    uint64_t unusable; /* events that it cannot use */
+    uint64_t unusable; /* number of events that cannot be used */
 };
 
-/* Takes an event of type 'X', and counts what it cannot use. */
+/* Called for each event of type 'X'. Counts events that it cannot use in `file`. */
 typedef int kineto_visitor(void *user, struct kineto_merged *file, const struct trace_event *event,
     struct gput_error *error);
 
-/* Reads the trace of a rank, adds ranks of a merged one, and warns of damage. Errors: those of
- * event_stream.h and of `visit`. */
+/* Reads the trace of a rank, adds the further ranks of a merged one, and warns of damage. Errors:
+ * those of event_stream.h and of `visit`. */
 int kineto_merged_read(struct kineto_ranks *ranks, uint32_t number, kineto_visitor *visit,
     void *user, struct read_report *report, struct gput_error *error);
 
-/* The number of the rank that an event is of. */
+/* Returns the index of the rank of an event. */
 uint32_t kineto_merged_rank(const struct kineto_merged *merged, const struct trace_event *event);
 
-/* Counts an event that no view understands. False without memory. */
+/* Counts an event that no view understands. Returns false without memory. */
 bool kineto_merged_count_unknown(struct kineto_merged *merged, const struct trace_event *event);

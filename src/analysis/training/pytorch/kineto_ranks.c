@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many ranks or traces a message names. */
+/* Maximum number of ranks or traces that a message names. */
 #define MAX_NAMED 20
 
 int kineto_ranks_append(
@@ -179,7 +179,7 @@ void kineto_ranks_warn_of_impossible(
     }
 }
 
-/* Returns whether there is a trace of that rank. */
+/* Whether there is a trace of that rank. */
 static bool has_rank(const struct kineto_ranks *ranks, int64_t rank)
 {
     for (uint32_t i = 0; i < ranks->count; i++)
@@ -215,14 +215,14 @@ void kineto_ranks_warn_of_missing(
     }
 }
 
-/* Orders the numbers of ranks. */
+/* Orders traces by rank. */
 static int by_number(const void *left, const void *right)
 {
     const struct kineto_rank *a = left, *b = right;
     return ORDER(a->rank, b->rank);
 }
 
-/* Appends which ranks there are, such as "ranks 0, 1" or "1 trace of unknown rank". */
+/* Appends the ranks of a side, such as "ranks 0, 1" or "1 trace of unknown rank". */
 static void append_ranks(const struct kineto_rank *ranks, uint32_t count, struct str *text)
 {
     uint32_t unknown = 0;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* HolisticTraceAnalysis has 30 in the unit of its table, microseconds. */
+/* As in HolisticTraceAnalysis, which has 30 in the unit of its table, microseconds. */
 #define DEFAULT_DELAY_NS 30000
 
 /* Orders slices by device and start. */
@@ -30,9 +30,9 @@ static int by_stream(const void *left, const void *right)
     return ORDER(a->end_ns, b->end_ns);
 }
 
-/* How long spans of some kinds of work cover together. */
+/* The time covered by spans of some kinds of work. */
 struct coverage {
-    unsigned works; /* a bit each */
+    unsigned works; /* the kinds of work, a bit each */
     struct span_cover cover;
 };
 
@@ -51,13 +51,13 @@ struct gpu_time {
     struct coverage of[COVERAGES];
 };
 
-/* One stream of a GPU: its gaps, by what they are due to. */
+/* One stream of a GPU: its idle time by cause. */
 struct stream_time {
     int64_t start_ns, until_ns;
     int64_t host_ns, kernel_ns, other_ns, unknown_ns;
 };
 
-/* What becomes a row of the table. */
+/* A row of the table. */
 struct gpu_result {
     int64_t rank; /* INT64_MAX: not known */
     struct gpu_span first;
@@ -67,7 +67,7 @@ struct gpu_result {
     };
 };
 
-/* All rows: they come trace by trace, and are shown by rank. */
+/* All rows. They are made trace by trace, and shown by rank. */
 struct gpu_results {
     struct gpu_result *all;
     size_t count;
@@ -78,7 +78,7 @@ static void results_free(struct gpu_results *results)
     free(results->all);
 }
 
-/* Adds what was found of a stream or GPU. */
+/* Adds the result of a stream or GPU. */
 static int add_result(struct gpu_results *results, const struct kineto_run *run,
     struct gpu_result *result, struct gput_error *error)
 {
@@ -104,7 +104,7 @@ static void sort_results(struct gpu_results *results)
         qsort(results->all, results->count, sizeof *results->all, by_rank);
 }
 
-/* Begins to add up the time of a GPU, from its first slice on. */
+/* Returns the times of a GPU before any span is added. */
 static struct gpu_time gpu_time_from(const struct gpu_span *first)
 {
     const unsigned compute = 1u << GPU_COMPUTE, communication = 1u << GPU_COMMUNICATION;
@@ -118,7 +118,8 @@ static struct gpu_time gpu_time_from(const struct gpu_span *first)
             [COMPUTING_OR_COPYING] = {compute | memory, {0, INT64_MIN}}}};
 }
 
-/* Adds the columns that identify a GPU; several traces may lack a rank. */
+/* Adds the columns that identify a GPU. The trace is one of them, since several traces may lack a
+ * rank. */
 static void add_gpu_columns(struct gput_table *table)
 {
     table_add_column(table, "rank", GPUT_COLUMN_INT);
@@ -126,7 +127,7 @@ static void add_gpu_columns(struct gput_table *table)
     table_add_column(table, "gpu", GPUT_COLUMN_INT);
 }
 
-/* Writes the cells that say which GPU a row is about. */
+/* Writes the cells that identify the GPU of a row. */
 static void put_gpu(
     const struct kineto_run *run, const struct gpu_span *span, struct gput_table *table)
 {
@@ -136,7 +137,7 @@ static void put_gpu(
     table_put_int(table, span_number(span->device));
 }
 
-/* Makes the table of what GPUs spent their time on. */
+/* Makes the table of how GPUs spent their time. */
 static int make_breakdown(const struct gput_kineto_options *options, struct gput_tables *tables,
     struct read_report *report, struct gput_error *error)
 {
@@ -171,7 +172,7 @@ static int make_breakdown(const struct gput_kineto_options *options, struct gput
     for (size_t i = 0; i < results.count; i++) {
         put_gpu(&ordered.run, &results.all[i].first, table);
 
-        /* Write what a GPU spent its time on. */
+        /* Write the times of a GPU. */
         const struct gpu_time *time = &results.all[i].gpu;
         int64_t span = time->of[BUSY].cover.until_ns - time->start_ns;
         int64_t busy = time->of[BUSY].cover.sum_ns, computing = time->of[COMPUTING].cover.sum_ns;
@@ -197,7 +198,7 @@ static int make_breakdown(const struct gput_kineto_options *options, struct gput
     return GPUT_OK;
 }
 
-/* What all calls of one kernel add up to. */
+/* The sums over all calls of one kernel. */
 struct kernel {
     uint32_t name;
     uint8_t work;
@@ -207,7 +208,7 @@ struct kernel {
     int64_t max_ns;
 };
 
-/* Adds calls of a kernel to those so far. */
+/* Adds the sums of other calls to those of a kernel. */
 static void add_call(struct kernel *kernel, const struct kernel *call)
 {
     if (kernel->count == 0 || call->min_ns < kernel->min_ns)
@@ -243,7 +244,8 @@ static void put_kernel(const struct kernel *kernel, const char *name, const char
 
 struct kernels {
     struct kineto_run run;
-    struct kernel *sums; /* by number of the name and work; those that were not called are zeroes */
+    struct kernel *sums; /* by number of the name and kind of work; zero for those that were not
+                            called */
     size_t capacity;
     int64_t all_ns;
 };
@@ -310,22 +312,22 @@ static int make_kernels(const struct gput_kineto_options *options, struct gput_t
     return code;
 }
 
-/* Says why the GPU was idle before a kernel. */
+/* Adds the gap before a kernel to the cause of the idle time. */
 static void add_gap(struct stream_time *time, const struct gpu_span *span, int64_t delay_ns)
 {
     int64_t gap = span->start_ns - time->until_ns;
     if (gap > 0 && span->launched_ns > time->until_ns)
-        time->host_ns += gap; /* nothing was asked of the GPU before */
+        time->host_ns += gap; /* no work had been requested from the GPU */
     else if (gap > 0 && span->launched_ns == INT64_MIN)
         time->unknown_ns += gap;
     else if (gap > 0 && gap < delay_ns)
-        time->kernel_ns += gap; /* asked for in time: the delay of one kernel after another */
+        time->kernel_ns += gap; /* launched in time: the delay of one kernel after another */
     else if (gap > 0)
         time->other_ns += gap;
     time->until_ns = span->end_ns > time->until_ns ? span->end_ns : time->until_ns;
 }
 
-/* Returns whether two slices ran on the same stream. */
+/* Whether two slices ran on the same stream. */
 static bool same_stream(const struct gpu_span *a, const struct gpu_span *b)
 {
     return a->rank == b->rank && a->device == b->device && a->stream == b->stream;
@@ -363,7 +365,7 @@ static int make_idle(const struct gput_kineto_options *options, struct gput_tabl
     sort_results(&results);
 
     for (size_t i = 0; i < results.count; i++) {
-        /* Write how long a stream was idle, by reason. */
+        /* Write the idle time of a stream by cause. */
         const struct gpu_span *first = &results.all[i].first;
         const struct stream_time *time = &results.all[i].stream;
         int64_t idle = time->host_ns + time->kernel_ns + time->other_ns + time->unknown_ns;

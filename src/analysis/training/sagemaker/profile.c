@@ -14,7 +14,7 @@ static const struct {
     view_function *make;
     bool without_system;
     bool without_framework;
-    /* Which events are kept as rows; NULL: all. */
+    /* Whether an event is kept as a row; NULL: all are. */
     bool (*keeps_event)(const struct profile_frame *frame,
         const struct gput_profile_options *options, const struct framework_row *row);
 } views[] = {
@@ -30,7 +30,7 @@ static const struct {
     [GPUT_PROFILE_EVENTS] = {profile_events, true, false, profile_selects_event},
 };
 
-/* Returns which rows a view needs. */
+/* Returns the selection of rows that a view needs. */
 static struct profile_frame_selection selection_of(
     const struct gput_profile_options *options, enum gput_profile_view view)
 {
@@ -61,7 +61,8 @@ void gput_profile_options_init(struct gput_profile_options *options, size_t size
     sized_init(options, size, &usual, sizeof usual);
 }
 
-/* Names and values are those of SageMaker's library. Rows as they are keep what --metric takes. */
+/* Returns the replacements of texts: names and values are those of SageMaker's library. Views of
+ * raw rows keep the full names, which --metric takes. */
 static const struct table_words *words_of(enum gput_profile_view view)
 {
     static const struct table_words words = {"Step:ModeKeys.", "NA"}, of_rows = {NULL, "NA"};
@@ -117,7 +118,7 @@ int gput_profile_start(const char *path, int64_t *start_us, struct gput_error *e
     return GPUT_OK;
 }
 
-/* Finds the step that each row of a program is of. */
+/* Finds the step of each row of a program. */
 static int assign_steps(struct profile_frame *frame, const struct gput_profile_rows *rows,
     struct step_index *index, int64_t *steps, struct gput_error *error)
 {
@@ -140,7 +141,7 @@ static int assign_steps(struct profile_frame *frame, const struct gput_profile_r
 int gput_profile_assign_steps(
     const struct gput_profile_rows *rows, int64_t *steps, struct gput_error *error)
 {
-    struct profile_frame frame = {0}; /* for its names alone */
+    struct profile_frame frame = {0}; /* only its names are used */
     struct step_index index = {0};
     int code = assign_steps(&frame, rows, &index, steps, error);
     step_index_finish(&index);

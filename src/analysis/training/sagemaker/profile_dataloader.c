@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is at least this many times the median is an outlier. */
+/* A duration of at least this many times the median is an outlier. */
 #define OUTLIER_FACTOR 2
 
 /* The parts of data loading, in the order of their tables. */
 enum part { INITIALIZATION, WORKERS, GETNEXT, BATCHES, PARTS };
 
-/* Returns which part a row belongs to, by its name or else by its phase; PARTS: none. */
+/* Returns the part that a row belongs to, by its name or else by its phase; PARTS: none. */
 static enum part part_of(const struct profile_frame *frame, const struct framework_row *row)
 {
     const char *texts[] = {
@@ -37,13 +37,13 @@ bool profile_is_of_dataloader(const struct profile_frame *frame,
     return part_of(frame, row) != PARTS;
 }
 
-/* A row, and its duration or its distance to the next. */
+/* A row with its duration, or its distance to the next one. */
 struct measured {
     struct framework_row row;
     int64_t duration_us;
-    uint64_t place; /* of the row in time */
-    uint64_t group; /* an enum part, or PARTS and the number of a kind of iterators; as wide as
-                       that so that no byte of a row is unwritten */
+    uint64_t place; /* position of the row in time */
+    uint64_t group; /* an enum part, or PARTS and the index of a kind of iterators; 64 bits wide so
+                       that rows have no uninitialized padding */
 };
 
 /* Orders measures by group and duration, the longest first. */
@@ -55,7 +55,7 @@ static int longest_first(const void *left, const void *right)
     return ORDER(a->place, b->place);
 }
 
-/* Orders calls by node, process and time, as batch times are differences of neighbours. */
+/* Orders calls by node, process and time: batch times are differences of neighbours. */
 static int by_process(const void *left, const void *right)
 {
     const struct measured *a = left, *b = right;
@@ -64,20 +64,20 @@ static int by_process(const void *left, const void *right)
     return ORDER(a->place, b->place);
 }
 
-/* What is known of the measures of a group. */
+/* A group of measures. */
 struct group {
     struct sorted_figures figures;
     int64_t longest_us; /* INT64_MIN when there is none */
-    /* Of a kind of iterators: */
+    /* Only of a kind of iterators: */
     uint32_t metric;
     uint32_t pin_memory;
     int32_t num_workers;
 };
 
 struct measuring {
-    struct row_sorter *measures; /* the longest first, by group */
-    struct row_sorter *calls;    /* of GetNext, by process */
-    struct group *groups;        /* the parts, then the kinds of iterators */
+    struct row_sorter *measures; /* by group, the longest first */
+    struct row_sorter *calls;    /* calls of GetNext, by process */
+    struct group *groups;        /* the parts, followed by the kinds of iterators */
     uint32_t count;
 };
 
@@ -95,7 +95,7 @@ static int add_group(
     return GPUT_OK;
 }
 
-/* Iterators by kind, pinned memory and number of workers. */
+/* Finds the kind of an iterator, by its metric, pinned memory and number of workers, or adds it. */
 static int find_kind(struct measuring *measuring, const struct framework_row *row, uint64_t *kind,
     struct gput_error *error)
 {
@@ -116,7 +116,7 @@ static int add_measure(
     return row_sorter_add(measuring->measures, measured, error);
 }
 
-/* Adds a call to its group, and to those that make batches. */
+/* Adds a call to its group, to the calls of GetNext, and to its kind of iterators. */
 static int add_row(struct measuring *measuring, struct measured *measured, struct gput_error *error)
 {
     TRY(add_measure(measuring, measured, error));
@@ -165,7 +165,7 @@ static void put_row(
     table_put_text(table, profile_frame_text(frame, row->node));
 }
 
-/* Adds a table of outliers. */
+/* Adds a table for rows of outliers. */
 static struct gput_table *add_row_table(struct gput_tables *tables, const char *name)
 {
     struct gput_table *table = tables_add(tables, name);
@@ -178,7 +178,7 @@ static struct gput_table *add_row_table(struct gput_tables *tables, const char *
     return table;
 }
 
-/* Adds the columns that each group of calls has. */
+/* Adds the columns of a group. */
 static void add_group_columns(struct gput_table *table)
 {
     table_add_column(table, "count", GPUT_COLUMN_INT);
@@ -208,7 +208,7 @@ static int put_all(const struct profile_frame *frame, const struct measuring *me
         put_group(measuring->groups + part, summary);
     }
 
-    /* Add the table of how data loaders were initialized. */
+    /* Add the table of initializations by kind of data loader. */
     struct gput_table *kinds = tables_add(tables, "initialization");
     table_add_columns_of(kinds, GPUT_COLUMN_TEXT, "framework_metric", "pin_memory", NULL);
     table_add_column(kinds, "num_workers", GPUT_COLUMN_INT);
@@ -227,7 +227,7 @@ static int put_all(const struct profile_frame *frame, const struct measuring *me
     TRY(table_pass_rest(summary, error));
     TRY(table_pass_rest(kinds, error));
 
-    /* The outliers of each part, the longest first. */
+    /* Write the outliers of each part, the longest first. */
     const void *row;
     TRY(row_sorter_first(measuring->measures, &row, error));
     for (uint32_t part = 0; part < PARTS; part++) {
@@ -245,7 +245,7 @@ static int put_all(const struct profile_frame *frame, const struct measuring *me
     return GPUT_OK;
 }
 
-/* Reads the events, and measures batches and groups. */
+/* Reads the events, and computes the durations of batches and groups. */
 static int measure(struct profile_frame *frame, const struct gput_profile_options *options,
     struct measuring *measuring, struct gput_error *error)
 {
@@ -260,7 +260,7 @@ static int measure(struct profile_frame *frame, const struct gput_profile_option
     TRY(row_sorter_create(&memory, &calls, &measuring->calls, error));
     TRY(add_rows(frame, measuring, error));
 
-    /* From the begin of one GetNext to the begin of the next of the same process. */
+    /* A batch lasts from the start of one GetNext to the start of the next in the same process. */
     const void *row;
     TRY(row_sorter_first(measuring->calls, &row, error));
     while (row) {
@@ -274,8 +274,8 @@ static int measure(struct profile_frame *frame, const struct gput_profile_option
         TRY(add_measure(measuring, &batch, error));
     }
 
-    /* Find the median and the longest of each group. Rows come longest first, which does not change
-     * a median. */
+    /* Find the median and the longest of each group. Rows are read in descending order, which does
+     * not change a median. */
     const void *at;
     TRY(row_sorter_first(measuring->measures, &at, error));
     while (at) {

@@ -15,27 +15,27 @@
 struct filling {
     struct profile_frame *frame;
     const struct profile_frame_selection *selection;
-    struct trace_clock clock; /* of all events and readings of the root */
+    struct trace_clock clock; /* clock of all events and readings of the root */
     struct str text;
 };
 
-/* Returns the number of a text, which is added if it is new. */
+/* Returns the number of a text, adding it if it is new. */
 static uint32_t add_text(struct profile_frame *frame, const char *text)
 {
     return names_add(&frame->names, text, strlen(text));
 }
 
-/* Returns whether a reading of this moment was asked for. */
+/* Whether a reading of this moment was asked for. */
 static bool selects_moment(const struct filling *filling, int64_t time_us)
 {
     const struct profile_frame_selection *selection = filling->selection;
     const struct profile_span *events = &filling->frame->event_span;
-    if (selection->by_step) /* the readings of chosen steps are those of their time */
+    if (selection->by_step) /* steps select the readings during their events */
         return time_us >= events->first_us && time_us <= events->last_us;
     return time_us >= selection->start_us && time_us <= selection->end_us;
 }
 
-/* Returns whether an event was asked for, by its step or by its time. */
+/* Whether an event was asked for, by its step or by its time. */
 static bool selects_event(
     const struct profile_frame_selection *selection, const struct framework_row *row)
 {
@@ -51,7 +51,7 @@ static void widen(struct profile_span *span, int64_t start_us, int64_t end_us)
     span->last_us = end_us > span->last_us ? end_us : span->last_us;
 }
 
-/* Adds a reading of a moment that is selected. */
+/* Adds a reading if its moment is selected. */
 static int add_reading(
     struct filling *filling, const struct gput_profile_reading *reading, struct gput_error *error)
 {
@@ -71,7 +71,7 @@ static int add_reading(
     return row_sorter_add(frame->readings, &row, error);
 }
 
-/* Takes over a reading of a file. */
+/* Adds a reading of a file. */
 static int on_reading(void *user, const struct system_reading *reading, struct gput_error *error)
 {
     struct filling *filling = user;
@@ -87,7 +87,7 @@ static int on_reading(void *user, const struct system_reading *reading, struct g
     return add_reading(filling, &row, error);
 }
 
-/* Keeps an event whose times and step are selected, if the view needs it. */
+/* Adds an event of the selected time and steps, if the view needs it. */
 static int add_event(
     struct filling *filling, const struct framework_row *row, struct gput_error *error)
 {
@@ -99,7 +99,7 @@ static int add_event(
     return row_sorter_add(frame->events, row, error);
 }
 
-/* Returns the number of a text of a JSON value. NAMES_NONE means out of memory. */
+/* Returns the number of a text in JSON. NAMES_NONE: out of memory. */
 static uint32_t add_json_text(struct filling *filling, const struct json_value *value)
 {
     str_clear(&filling->text);
@@ -109,14 +109,14 @@ static uint32_t add_json_text(struct filling *filling, const struct json_value *
     return names_add(&filling->frame->names, str_text(&filling->text), filling->text.length);
 }
 
-/* Reads a number from -1 to INT32_MAX; all else is -1. */
+/* Reads a number from -1 to INT32_MAX; returns -1 for anything else. */
 static int32_t small_number(const struct json_value *value)
 {
     int64_t number;
     return json_int64(value, &number) && number >= -1 && number <= INT32_MAX ? (int32_t)number : -1;
 }
 
-/* Returns the number of the text that Python has for a value. */
+/* Returns the number of the text by which Python prints the value. */
 static uint32_t pin_memory(struct filling *filling, const struct json_value *value)
 {
     if (value->kind == JSON_TRUE)
@@ -127,7 +127,7 @@ static uint32_t pin_memory(struct filling *filling, const struct json_value *val
                                       : add_text(filling->frame, "NA");
 }
 
-/* Takes over an event of a file. */
+/* Adds an event of a file. */
 static int on_event(void *user, const struct framework_event *event, struct gput_error *error)
 {
     struct filling *filling = user;
@@ -147,7 +147,7 @@ static int on_event(void *user, const struct framework_event *event, struct gput
     row.phase = add_text(frame, event->phase);
     row.node = add_text(frame, event->node);
 
-    /* Take over those args of an event that a frame has. */
+    /* Read the arguments that have a column in a frame. */
     struct json_walk walk = json_walk(&event->args);
     struct json_value key, value, layer = {0}, name = {0}, pinned = {0};
     if (event->args.kind == JSON_OBJECT)
@@ -177,8 +177,8 @@ static int on_event(void *user, const struct framework_event *event, struct gput
     return add_event(filling, &row, error);
 }
 
-/* Orders readings by all that they have, so that equal rows are neighbours and every run gives the
- * same result. */
+/* Orders readings by all columns, so that equal rows are neighbours and every run gives the same
+ * result. */
 static int compare_system(const void *left, const void *right)
 {
     const struct system_row *a = left, *b = right;
@@ -187,12 +187,12 @@ static int compare_system(const void *left, const void *right)
     const uint32_t y[] = {b->type, b->name, b->dimension, b->node};
     for (int i = 0; i < 4; i++)
         ORDER_BY(x[i], y[i]);
-    if (isnan(a->value) || isnan(b->value)) /* missing ones first: NaN compares with nothing */
+    if (isnan(a->value) || isnan(b->value)) /* missing ones first: NaN has no order */
         return (isnan(b->value) != 0) - (isnan(a->value) != 0);
     return ORDER(a->value, b->value);
 }
 
-/* Orders events by their start, then by all else that they have. */
+/* Orders events by start, then by all other columns. */
 static int compare_framework(const void *left, const void *right)
 {
     const struct framework_row *a = left, *b = right;
@@ -205,7 +205,7 @@ static int compare_framework(const void *left, const void *right)
     return 0;
 }
 
-/* Reads the files of one kind that were chosen. */
+/* Reads the chosen files of one kind. */
 static int read_files(struct filling *filling, const struct trace_root *root, const bool *chosen,
     bool system, struct read_report *report, struct gput_error *error)
 {
@@ -224,7 +224,7 @@ static int read_files(struct filling *filling, const struct trace_root *root, co
     return GPUT_OK;
 }
 
-/* Reads a folder of a profile, as far as it is selected. */
+/* Reads the selected part of a profile's folder. */
 static int read_root(struct filling *filling, const struct trace_root *root, bool *chosen,
     struct read_report *report, struct gput_error *error)
 {
@@ -278,7 +278,7 @@ int profile_frame_add(struct profile_frame *frame, const struct gput_profile_eve
     return GPUT_OK;
 }
 
-/* Adds the rows that a program gave. */
+/* Adds the rows of a program. */
 static int add_rows(
     struct filling *filling, const struct gput_profile_rows *rows, struct gput_error *error)
 {
@@ -294,7 +294,7 @@ static int add_rows(
     return GPUT_OK;
 }
 
-/* Makes the sorters of readings and events, which drop rows that are equal. */
+/* Makes the sorters of readings and events, which drop equal rows. */
 static int make_sorters(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_error *error)
 {

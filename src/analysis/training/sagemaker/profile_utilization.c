@@ -16,7 +16,7 @@
 static const char *const resources[] = {"cpu", "gpu", "memory", "i/o", "network"};
 #define RESOURCE_COUNT (sizeof resources / sizeof *resources)
 
-/* Returns whether a resource was asked for; `all` is the answer without a choice. */
+/* Whether a resource was asked for; `all` is the answer if none was named. */
 static bool asked_for(const struct gput_profile_options *options, const char *resource, bool all)
 {
     return options->n_resources == 0
@@ -34,8 +34,8 @@ int profile_check_resources(const struct gput_profile_options *options, struct g
     return GPUT_OK;
 }
 
-/* Fails because there are no readings. Rows that the caller gave may be none: the table is empty
- * then. */
+/* Fails because there are no readings. If the caller passed rows, returns GPUT_OK with an empty
+ * table. */
 static int say_that_none(
     const struct gput_profile_options *options, const char *of_all, struct gput_error *error)
 {
@@ -50,7 +50,7 @@ static int say_that_none(
     return profile_nothing(options, what, error);
 }
 
-/* The number of a resource, RESOURCE_COUNT for none. */
+/* Returns the index of a resource; RESOURCE_COUNT: none. */
 static uint32_t resource_of(const struct profile_frame *frame, const struct system_row *row)
 {
     const char *type = profile_frame_text(frame, row->type);
@@ -62,19 +62,20 @@ static uint32_t resource_of(const struct profile_frame *frame, const struct syst
 
 #define NO_PHASE UINT32_MAX
 
-/* Phases to look moments up in. */
+/* Intervals of phases in which moments can be looked up. */
 struct phase_moments {
-    struct phase_intervals intervals; /* in order of their begins */
+    struct phase_intervals intervals; /* in order of their starts */
     struct end_index ends;
 };
 
-/* Gives an index the end of an interval. */
+/* Returns the end of an interval, for the index. */
 static int64_t end_of_phase(const void *intervals, size_t place)
 {
     return ((const struct phase_interval *)intervals)[place].end_us;
 }
 
-/* Makes the intervals of phases and their index. Both have to be finished, also after a failure. */
+/* Makes the intervals of phases and their index. Call phase_moments_finish() also after a
+ * failure. */
 static int phase_moments_make(struct profile_frame *frame,
     const struct gput_profile_options *options, struct phase_moments *moments,
     struct gput_error *error)
@@ -93,8 +94,8 @@ static void phase_moments_finish(struct phase_moments *moments)
     phase_intervals_finish(&moments->intervals);
 }
 
-/* The phase of the latest of the intervals that holds a moment. They overlap only where several
- * processes train. */
+/* Returns the phase of the latest interval that contains a moment. Intervals overlap only where
+ * several processes train. */
 static uint32_t phase_at(const struct phase_moments *moments, int64_t time_us)
 {
     const struct phase_interval *intervals = moments->intervals.intervals;
@@ -104,16 +105,16 @@ static uint32_t phase_at(const struct phase_moments *moments, int64_t time_us)
     return place < after ? intervals[place].name : NO_PHASE;
 }
 
-/* A reading, and the line of the result that it is part of. */
+/* A reading, and the line of the result that it belongs to. */
 struct member {
     uint32_t resource;
     uint32_t node;
-    uint32_t dimension; /* 0 where they are not distinguished */
-    uint32_t phase;     /* 0 likewise */
+    uint32_t dimension; /* 0 unless dimensions are distinguished */
+    uint32_t phase;     /* 0 unless phases are distinguished */
     double value;
 };
 
-/* Orders members by the line of the result that they belong to. */
+/* Orders members by their line of the result. */
 static int compare_lines(const struct member *a, const struct member *b)
 {
     const uint32_t x[] = {a->resource, a->node, a->dimension, a->phase};
@@ -131,7 +132,7 @@ static int compare_members(const void *left, const void *right)
     return ORDER(a->value, b->value);
 }
 
-/* Gathers the readings that are selected, by device and phase. */
+/* Collects the selected readings, by device and phase. */
 static int gather(struct profile_frame *frame, const struct gput_profile_options *options,
     const struct phase_moments *moments, struct row_sorter *members, struct gput_error *error)
 {
@@ -170,7 +171,7 @@ static void lines_finish(struct lines *lines)
     free(lines->all);
 }
 
-/* Counts the members of each line: percentiles want to know how many there are. */
+/* Makes the lines and counts their members, which computing percentiles needs. */
 static int count_members(const struct profile_frame *frame, struct row_sorter *members,
     struct lines *lines, struct gput_error *error)
 {
@@ -194,7 +195,7 @@ static int count_members(const struct profile_frame *frame, struct row_sorter *m
     return GPUT_OK;
 }
 
-/* Orders lines as the result shows them: by resource, node, dimension and time of the phase. */
+/* Orders lines as in the result: by resource, node, dimension and time of the phase. */
 static int in_order(const void *left, const void *right)
 {
     const struct line *a = left, *b = right;
@@ -204,8 +205,8 @@ static int in_order(const void *left, const void *right)
     return ORDER(a->key.phase, b->key.phase);
 }
 
-/* Returns the unit: all resources but the network are percentages. NULL: the lines are of both
- * kinds. */
+/* Returns the unit of the lines: percent, unless there are lines of the network. NULL: mixed
+ * units. */
 static const char *unit_of(const struct lines *lines)
 {
     for (size_t i = 0; i < lines->count; i++) {
@@ -237,7 +238,7 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
     TRY(gather(frame, options, &moments, members, error));
     TRY(count_members(frame, members, &lines, error));
 
-    /* Make figures of the readings of each device and phase. */
+    /* Compute the statistics of each line. */
     const void *row;
     TRY(row_sorter_first(members, &row, error));
     for (size_t i = 0; i < lines.count; i++)
@@ -275,13 +276,13 @@ static const struct gput_profile_range default_ranges[] = {{90, 100}, {10, 90}, 
 struct usage {
     uint32_t resource;
     const char *node;
-    int64_t counts[MAX_RANGES + 1]; /* the last place used: of those in no range */
+    int64_t counts[MAX_RANGES + 1]; /* one for each range, then that of readings in no range */
 };
 
 struct usages {
     struct usage *all;
     size_t count;
-    uint32_t *places[RESOURCE_COUNT]; /* by number of the node: its place + 1 */
+    uint32_t *places[RESOURCE_COUNT]; /* index + 1 in `all`, by number of the node; 0: none */
 };
 
 /* Frees the usages. */
@@ -292,8 +293,7 @@ static void usages_finish(struct usages *usages)
     free(usages->all);
 }
 
-/* Returns the usage of a resource of a node, made when it is first asked for. NULL: out of memory.
- */
+/* Returns the usage of a resource of a node, adding it when it is new. NULL: out of memory. */
 static struct usage *usage_of(
     struct usages *usages, const struct profile_frame *frame, uint32_t resource, uint32_t node)
 {
@@ -308,7 +308,7 @@ static struct usage *usage_of(
     return usages->all + *place - 1;
 }
 
-/* Returns the first range that holds a value, or `count` for none. */
+/* Returns the first range that contains a value; `count`: none. */
 static size_t range_of(const struct gput_profile_range *ranges, size_t count, double value)
 {
     size_t range = 0;
@@ -343,7 +343,7 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
     }
     table_add_column(table, "other", GPUT_COLUMN_INT);
 
-    /* Make space for the devices of all resources. */
+    /* Allocate the indexes of all resources. */
     bool made = true;
     for (size_t i = 0; i < RESOURCE_COUNT; i++) {
         usages.places[i] = calloc(frame->names.count + 1, sizeof *usages.places[i]);
@@ -352,7 +352,7 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
     if (!made)
         return error_memory(error);
 
-    /* Count the readings of each device by the range that they are in. */
+    /* Count the readings of each device in each range. */
     const struct system_row *row;
     TRY(profile_frame_first_reading(frame, &row, error));
     while (row) {
@@ -369,7 +369,7 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
     if (usages.count == 0)
         return say_that_none(options, "CPUs and GPUs", error);
 
-    /* Write how many readings of each device are in each range. */
+    /* Write the number of readings of each device in each range. */
     if (usages.count > 1)
         qsort(usages.all, usages.count, sizeof *usages.all, by_resource);
     for (size_t i = 0; i < usages.count; i++) {

@@ -51,7 +51,7 @@ int profile_nothing(
 
 /* ---- The job ---- */
 
-/* Writes the begin, the end and the length of an interval. */
+/* Writes the start, the end and the length of an interval. */
 static void put_interval(struct gput_table *table, int64_t start_us, int64_t end_us)
 {
     profile_put_moment(table, start_us);
@@ -109,7 +109,7 @@ int profile_job(struct profile_frame *frame, const struct gput_profile_options *
     put_interval(table, loop_start_us, loop_end_us);
     table_put_double(table, before / 1e6);
     table_put_double(table, after / 1e6);
-    table_put_double(table, before / job * 100); /* a job of no length: missing */
+    table_put_double(table, before / job * 100); /* NaN, hence missing, for a job of no length */
     table_put_double(table, loop / job * 100);
     table_put_double(table, after / job * 100);
     return GPUT_OK;
@@ -117,7 +117,7 @@ int profile_job(struct profile_frame *frame, const struct gput_profile_options *
 
 /* ---- Training phases ---- */
 
-/* Returns whether a phase was asked for; without a choice all are. */
+/* Whether a phase was asked for; all are if none was named. */
 static bool is_wanted_phase(const struct gput_profile_options *options, const char *phase)
 {
     return options->n_phases == 0 || text_is_among(phase, options->phases, options->n_phases);
@@ -141,7 +141,7 @@ static const char *name_of(
     return names_text(&intervals->names, interval->name);
 }
 
-/* Adds an interval whose name was put together, and frees the name. */
+/* Adds an interval with a name that was put together, and frees the name. */
 static int add_made(struct phase_intervals *intervals, struct str *name, int64_t start_us,
     int64_t end_us, struct gput_error *error)
 {
@@ -151,7 +151,7 @@ static int add_made(struct phase_intervals *intervals, struct str *name, int64_t
     return code;
 }
 
-/* Adds "Between A and B". The names are sorted, so that both directions are one. */
+/* Adds "Between A and B". The names are sorted, so that both directions have one name. */
 static int add_between_runs(struct phase_intervals *intervals, const char *a, const char *b,
     int64_t start_us, int64_t end_us, struct gput_error *error)
 {
@@ -198,7 +198,8 @@ int phase_intervals_make(struct profile_frame *frame, const struct gput_profile_
             options->n_phases > 0 ? options->phases[0] : "any training phase");
         return profile_nothing(options, what, error);
     }
-    /* The time that was watched: that of the readings, without any that of the events. */
+    /* The whole profile lasts as long as the readings, or as the events if there are no
+     * readings. */
     const struct profile_span *watched = frame->reading_span.first_us <= frame->reading_span.last_us
                                              ? &frame->reading_span
                                              : &frame->event_span;
@@ -252,7 +253,7 @@ int profile_phases(struct profile_frame *frame, const struct gput_profile_option
 
 /* ---- Steps ---- */
 
-/* What happened under one key in one step. */
+/* An event under its key and step. */
 struct member {
     uint32_t key;
     uint32_t mode;
@@ -270,7 +271,7 @@ static int compare_members(const void *left, const void *right)
     return ORDER(a->step, b->step);
 }
 
-/* Returns whether two members are of one step. */
+/* Whether two members are of one step. */
 static bool same_group(const struct member *a, const struct member *b)
 {
     return a->key == b->key && a->mode == b->mode && a->step == b->step;
@@ -287,6 +288,7 @@ struct lines {
     size_t count;
 };
 
+/* Frees the lines. */
 static void lines_finish(struct lines *lines)
 {
     free(lines->all);
@@ -298,7 +300,7 @@ static int compare_lines(const void *left, const void *right)
     return strcmp(((const struct line *)left)->key, ((const struct line *)right)->key);
 }
 
-/* Makes a line of the steps of each group. */
+/* Makes a line for each key from the durations of its steps. */
 static int make_lines(const struct profile_frame *frame, struct row_sorter *members,
     struct lines *lines, struct gput_error *error)
 {
@@ -366,7 +368,7 @@ int profile_steps(struct profile_frame *frame, const struct gput_profile_options
     TRY(step_index_make(&index, frame, error));
     TRY(row_sorter_create(&memory, &order, &members, error));
 
-    /* Hand each row that counts on with its key; rows of no step do not. */
+    /* Sort the rows that belong to a step by key. */
     const struct framework_row *row;
     TRY(profile_frame_first_event(frame, &row, error));
     while (row) {
@@ -403,13 +405,13 @@ int profile_steps(struct profile_frame *frame, const struct gput_profile_options
 
 /* ---- Rows ---- */
 
-/* Returns whether a metric was asked for; without a choice all are. */
+/* Whether a metric was asked for; all are if none was named. */
 static bool selects(const struct gput_profile_options *options, const char *metric)
 {
     return options->n_metrics == 0 || text_is_among(metric, options->metrics, options->n_metrics);
 }
 
-/* Returns whether a reading is of a metric that was asked for. */
+/* Whether a reading is of a metric that was asked for. */
 static bool selects_reading(const struct profile_frame *frame,
     const struct gput_profile_options *options, const struct system_row *row)
 {
@@ -451,7 +453,7 @@ static struct gput_table *add_framework_table(struct gput_tables *tables)
     return table;
 }
 
-/* Writes the readings that are selected. */
+/* Writes the selected readings. */
 static int put_readings(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_table *table, struct gput_error *error)
 {
@@ -483,7 +485,8 @@ static void put_times(
     table_put_int(table, row->end_us - frame->start_us);
 }
 
-/* Returns whether two rows agree in these columns. Such rows are neighbours in the order. */
+/* Whether two rows are equal in the columns of this table. Such rows are neighbours in the
+ * order. */
 static bool same_in_framework(const struct framework_row *a, const struct framework_row *b)
 {
     return a->start_us == b->start_us && a->end_us == b->end_us && a->tid == b->tid &&
@@ -491,7 +494,7 @@ static bool same_in_framework(const struct framework_row *a, const struct framew
            a->bytes == b->bytes && a->phase == b->phase && a->node == b->node;
 }
 
-/* Writes the events, those that differ from the one before. */
+/* Writes the events, skipping those that equal the previous one. */
 static int put_framework_rows(
     struct profile_frame *frame, struct gput_table *table, struct gput_error *error)
 {
@@ -518,7 +521,7 @@ static int put_framework_rows(
     return table_pass_rest(table, error);
 }
 
-/* Marks which of the metrics that are asked for a row is of. */
+/* Marks the wanted metrics that a row is of. */
 static void mark_found(const struct profile_frame *frame,
     const struct gput_profile_options *options, const uint32_t *names, size_t count, bool *found)
 {
@@ -527,7 +530,7 @@ static void mark_found(const struct profile_frame *frame,
             found[i] = strcmp(options->metrics[i], profile_frame_text(frame, names[j])) == 0;
 }
 
-/* Finds which of the metrics that were asked for the profile has. */
+/* Finds which of the wanted metrics the profile has. */
 static int find_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
     bool *found, struct gput_error *error)
 {
@@ -548,7 +551,7 @@ static int find_metrics(struct profile_frame *frame, const struct gput_profile_o
     return GPUT_OK;
 }
 
-/* Checks that there is something of each metric that was asked for. */
+/* Fails if the profile lacks a metric that was asked for. */
 static int check_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_error *error)
 {
@@ -629,14 +632,14 @@ int profile_events(struct profile_frame *frame, const struct gput_profile_option
 
 /* ---- Moments and intervals ---- */
 
-/* Durations by name. */
+/* Sums of durations by name. */
 struct sums {
     double *us; /* by number of the text */
     bool *seen;
     size_t count;
 };
 
-/* Makes sums for all texts of a frame. False: out of memory. */
+/* Makes sums for all texts of a frame. Returns false without memory. */
 static bool sums_init(struct sums *sums, const struct profile_frame *frame)
 {
     sums->count = frame->names.count;
@@ -652,7 +655,7 @@ static void sums_add(struct sums *sums, uint32_t name, double value)
     sums->seen[name] = true;
 }
 
-/* Writes the sums of a table, with shares where they are wanted. */
+/* Writes the sums as a table: durations, or with `normalised` shares of the largest. */
 static void sums_put(const struct sums *sums, const struct profile_frame *frame, const char *table,
     const char *key, bool normalised, struct gput_tables *tables)
 {
@@ -680,7 +683,7 @@ static size_t moments_in(
     return count;
 }
 
-/* Counts the intervals that a row overlaps. */
+/* Counts the intervals that overlap a row. */
 static size_t intervals_over(
     const struct gput_profile_options *options, const struct framework_row *row)
 {
@@ -706,7 +709,7 @@ static void add_at_moments(const struct profile_frame *frame,
         sums_add(&sums[1], row->name, duration);
 }
 
-/* Adds what an event had within the intervals. */
+/* Adds the duration of an event to the sums, once for each interval that it overlaps. */
 static void add_between(const struct profile_frame *frame,
     const struct gput_profile_options *options, const struct framework_row *row,
     struct sums sums[3])
@@ -732,7 +735,7 @@ static int add_all(struct profile_frame *frame, const struct gput_profile_option
     return GPUT_OK;
 }
 
-/* Adds up and writes the tables of phases, operators and so on. */
+/* Adds up the selected events and writes the tables of phases, metrics and steps. */
 static int put_sums(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, bool at_moments, struct gput_error *error)
 {

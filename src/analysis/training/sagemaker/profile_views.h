@@ -1,5 +1,5 @@
 /*
- * The views of a training profile: each makes its tables of a frame.
+ * The views of a training profile. Each makes its tables from a frame.
  */
 #pragma once
 
@@ -30,16 +30,15 @@ int profile_framework_rows(struct profile_frame *frame, const struct gput_profil
 int profile_events(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error);
 
-/* GPUT_ERROR_INVALID when a name that is asked for is not a resource. */
+/* Fails with GPUT_ERROR_INVALID when a wanted name is not that of a resource. */
 int profile_check_resources(const struct gput_profile_options *options, struct gput_error *error);
 
-/* Is an event among the metrics that are asked for: by its name, what its args call it, or its
- * phase? */
+/* Whether an event is of a wanted metric: by its name, the name in its arguments, or its phase. */
 bool profile_selects_event(const struct profile_frame *frame,
     const struct gput_profile_options *options, const struct framework_row *row);
 
-/* Is an event the interval of a training step; does it count in steps as the options group them; is
- * it one of a data loader? What the views of those keep. */
+/* Which events the views keep: intervals of training steps; those that count in steps, as the
+ * options group them; those of data loaders. */
 bool profile_is_step(const struct profile_frame *frame, const struct gput_profile_options *options,
     const struct framework_row *row);
 bool profile_counts_in_steps(const struct profile_frame *frame,
@@ -56,18 +55,18 @@ static inline const char *profile_source(const struct gput_profile_options *opti
 /* Whether the options select a part of the profile by time or step. */
 bool profile_is_bounded(const struct gput_profile_options *options);
 
-/* The error of a view that has nothing to show: "There are no WHAT in …". */
+/* Sets the error of a view that has nothing to show: "There are no WHAT in …". */
 int profile_nothing(
     const struct gput_profile_options *options, const char *what, struct gput_error *error);
 
-/* A moment as "2020-09-13T12:26:40:000000", UTC, as the old tool writes it. */
+/* Writes a moment as "2020-09-13T12:26:40:000000", UTC, as SageMaker's tool does. */
 void profile_put_moment(struct gput_table *table, int64_t time_us);
 
 /* An interval of one training phase, or before, between or after phases. */
 struct phase_interval {
     int64_t start_us;
     int64_t end_us;
-    uint32_t name; /* in `names` of the intervals, counted up in the order of time */
+    uint32_t name; /* in `names` of the intervals, numbered in order of time */
 };
 
 struct phase_intervals {
@@ -76,7 +75,7 @@ struct phase_intervals {
     size_t count;
 };
 
-/* The intervals of the phases that were asked for. To be finished, also after a failure. */
+/* Makes the intervals of the wanted phases. Call phase_intervals_finish() also after a failure. */
 int phase_intervals_make(struct profile_frame *frame, const struct gput_profile_options *options,
     struct phase_intervals *intervals, struct gput_error *error);
 void phase_intervals_finish(struct phase_intervals *intervals);

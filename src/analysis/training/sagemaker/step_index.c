@@ -17,7 +17,7 @@ int step_index_add(struct step_index *index, const struct profile_frame *frame,
     return GPUT_OK;
 }
 
-/* What the orders go by before the begins. */
+/* The members by which each order groups steps, before their start. */
 static const struct {
     bool number;
     bool node;
@@ -26,7 +26,7 @@ static const struct {
     [NUMBERS_OF_NODE] = {true, true},
     [NUMBERS_OF_ALL] = {true, false}};
 
-/* Compares two steps by what an order groups them by, then by their start. */
+/* Compares two steps by the members that the order groups by, then by their start. */
 static int compare_begins(enum step_order order, const struct step *a, const struct step *b)
 {
     if (kinds[order].number)
@@ -36,7 +36,7 @@ static int compare_begins(enum step_order order, const struct step *a, const str
     return ORDER(a->start_us, b->start_us);
 }
 
-/* Orders steps by all that they have, so that every run finds the same step. Of steps that begin
+/* Orders steps by all members, so that every run finds the same step. Among steps that start
  * together the shortest counts as the latest. */
 static int compare_steps(const void *left, const void *right, void *order)
 {
@@ -50,7 +50,7 @@ static int compare_steps(const void *left, const void *right, void *order)
     return compared;
 }
 
-/* Gives an index the end of a step. */
+/* Returns the end of a step, for the index. */
 static int64_t end_of_step(const void *intervals, size_t place)
 {
     return ((const struct step *const *)intervals)[place]->end_us;
@@ -82,7 +82,8 @@ int step_index_make(struct step_index *index, struct profile_frame *frame, struc
     return step_index_sort(index, error);
 }
 
-/* Counts the steps of an order before those that begin at a moment, or including these. */
+/* Counts the steps of an order before those that start at `start_us`; with `with`, includes
+ * these. */
 static size_t count_before(const struct step_index *index, enum step_order order,
     const struct framework_row *row, int64_t start_us, bool with)
 {
@@ -93,13 +94,13 @@ static size_t count_before(const struct step_index *index, enum step_order order
     return at;
 }
 
-/* Finds the step that a row is of, by its number or its time. */
+/* Finds the step of a row, by its number or its time. */
 static const struct step *find(const struct step_index *index, const struct framework_row *row)
 {
     bool named = row->step != -1;
     enum step_order order = named ? NUMBERS_OF_NODE : STEPS_OF_NODE;
     size_t first = count_before(index, order, row, INT64_MIN, false);
-    if (first == count_before(index, order, row, INT64_MAX, true)) { /* none of its node */
+    if (first == count_before(index, order, row, INT64_MAX, true)) { /* no steps of its node */
         order = named ? NUMBERS_OF_ALL : STEPS_OF_ALL;
         first = count_before(index, order, row, INT64_MIN, false);
         if (first == count_before(index, order, row, INT64_MAX, true))
