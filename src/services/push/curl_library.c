@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of its API, which keeps these values since version 7. */
+/* Values of libcurl's API, which are stable since version 7. */
 enum {
     OK = 0,
     TIMED_OUT = 28,
@@ -28,7 +28,7 @@ enum {
     OPTION_NO_SIGNAL = 99,
     OPTION_TIMEOUT_MS = 155,
     OPTION_SUPPRESS_CONNECT_HEADERS = 265,
-    OPTION_QUICK_EXIT = 322, /* from 7.87 on */
+    OPTION_QUICK_EXIT = 322, /* since 7.87 */
     OPTION_WRITE_FUNCTION = 20011,
     OPTION_HEADER_FUNCTION = 20079,
     OPTION_XFERINFO_FUNCTION = 20219,
@@ -54,7 +54,7 @@ struct curl_library {
 #define REMEDY                                                                                     \
     "An https address needs libcurl (Debian: apt-get install libcurl4); http:// needs nothing. %s"
 
-/* Loads libcurl, and says what is missing if it cannot be loaded. */
+/* Loads libcurl. If that fails, the error names what is missing. */
 static int open_library(struct curl_library *library, struct gput_error *error)
 {
 #define SYMBOL(type, name, arguments) {#name, &library->name},
@@ -83,7 +83,7 @@ struct transfer {
     size_t max_bytes;
 };
 
-/* Keeps the head of an answer, as far as it is small enough. */
+/* Appends a part of the head of an answer, up to a limit. */
 static size_t take_head(const char *bytes, size_t size, size_t count, void *user)
 {
     struct transfer *transfer = user;
@@ -92,7 +92,7 @@ static size_t take_head(const char *bytes, size_t size, size_t count, void *user
     return size * count;
 }
 
-/* Keeps the body of an answer, as far as it is small enough. */
+/* Appends a part of the body of an answer, up to a limit. */
 static size_t take_body(const char *bytes, size_t size, size_t count, void *user)
 {
     struct transfer *transfer = user;
@@ -112,7 +112,8 @@ static int should_abort(void *user, int64_t a, int64_t b, int64_t c, int64_t d)
 /* Makes a list of the header fields, one for each line. NULL: out of memory. */
 static struct curl_slist *list_fields(const struct curl_library *library, const char *fields)
 {
-    struct curl_slist *list = library->curl_slist_append(NULL, "Expect:"); /* one answer alone */
+    struct curl_slist *list = library->curl_slist_append(NULL, "Expect:"); /* no interim answer "100
+                                                                              Continue" */
     struct str line = {0};
     for (const char *end; list && (end = strstr(fields, "\r\n")); fields = end + 2) {
         str_clear(&line);
@@ -127,15 +128,15 @@ static struct curl_slist *list_fields(const struct curl_library *library, const 
     return list;
 }
 
-/* Returns the certificates that these variables name. The command curl obeys them, its library does
- * not. */
+/* Returns the file of certificates that these variables name; NULL: none. The command curl follows
+ * them, its library does not. */
 static const char *named_authority(void)
 {
     const char *bundle = secure_getenv("CURL_CA_BUNDLE"), *file = secure_getenv("SSL_CERT_FILE");
     return bundle && bundle[0] ? bundle : file && file[0] ? file : NULL;
 }
 
-/* Sends one request through libcurl, and reads the head of the answer. */
+/* Sends one request by libcurl, and parses the head of the answer. */
 static int perform(const struct curl_library *library, void *curl, struct transfer *transfer,
     struct http_answer *answer, struct gput_error *error)
 {
@@ -157,7 +158,7 @@ static int perform(const struct curl_library *library, void *curl, struct transf
     library->curl_easy_setopt(curl, OPTION_NO_SIGNAL, 1L);
     library->curl_easy_setopt(curl, OPTION_HTTP_VERSION, (long)HTTP_VERSION_1_1);
     library->curl_easy_setopt(curl, OPTION_SUPPRESS_CONNECT_HEADERS, 1L);
-    /* Its thread that asks name servers is not waited for. */
+    /* Do not wait for libcurl's thread that asks name servers. */
     library->curl_easy_setopt(curl, OPTION_QUICK_EXIT, 1L);
     library->curl_easy_setopt(curl, OPTION_TIMEOUT_MS, (long)http_post_remaining_ms(post));
     const struct http_files *files = post->files;
@@ -175,7 +176,7 @@ static int perform(const struct curl_library *library, void *curl, struct transf
     library->curl_slist_free_all(fields);
     if (transfer->head.failed || transfer->body->failed)
         return error_memory(error);
-    /* It is the answer, whatever became of the body. */
+    /* A complete head is an answer, even if the body failed. */
     bool has_head = transfer->head.length > 0 &&
                     http_answer_parse(transfer->head.data, transfer->head.length,
                         clock_realtime_ns() / NS_PER_SECOND, answer) &&
@@ -189,7 +190,7 @@ static int perform(const struct curl_library *library, void *curl, struct transf
         return error_set(error, GPUT_ERROR_IO, "%s does not answer as HTTP", url);
     }
 
-    answer->is_chunked = false; /* it joined them */
+    answer->is_chunked = false; /* libcurl joined the chunks */
     return GPUT_OK;
 }
 
@@ -198,7 +199,7 @@ int curl_post_send(const struct http_post *post, struct http_answer *answer, str
 {
     struct curl_library library;
     struct transfer transfer = {.post = post, .body = body, .max_bytes = max_bytes};
-    if (http_post_remaining_ms(post) == 0) /* 0 would be "no limit" */
+    if (http_post_remaining_ms(post) == 0) /* for libcurl, 0 is "no limit" */
         return error_set(error, GPUT_ERROR_IO, "%s did not answer in time", post->url->text);
     TRY(open_library(&library, error));
     void *curl = library.curl_easy_init();

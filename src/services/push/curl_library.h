@@ -1,12 +1,13 @@
 /*
- * https through libcurl, which is loaded when the first such address is used: it brings some ten
- * libraries, which no other session needs. The build needs nothing of it.
+ * Sends by https through libcurl. It is loaded when the first such address is used, as it brings
+ * some ten libraries that no other session needs. The build does not need it.
  */
 #pragma once
 
 #include "services/push/http_post.h"
 
-/* GPUT_ERROR_UNSUPPORTED: it is not installed, or this is the static command. */
+/* Checks that libcurl can be loaded. GPUT_ERROR_UNSUPPORTED: it is not installed, or this is the
+ * static command. */
 int curl_library_check(struct gput_error *error);
 
 /* As http_post_send(). */

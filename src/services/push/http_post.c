@@ -15,25 +15,25 @@
 
 /* ---- Looking a host up ---- */
 
-/* The addresses of a host. A name server that does not answer is waited for as long as a request
- * may take: it is asked in a thread of its own, which is left alone after that. */
+/* A name server that does not answer is waited for as long as the request may take: a separate
+ * thread asks it, which is abandoned after that. */
 
-/* How soon it is noticed that the request has to end earlier. */
+/* How often to check whether the request was aborted. */
 #define STEP_NS (NS_PER_SECOND / 20)
 
 static const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 
-/* What the thread works on. Whoever is last frees it. */
+/* Shared with the thread. Whichever of the two finishes last frees it. */
 struct lookup {
     struct push_url url;
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the members below */
     pthread_cond_t done;
     bool has_ended, is_left;
     int failure, failure_errno;
     struct addrinfo *found; /* owned */
 };
 
-/* Frees a lookup; whoever finishes last, caller or thread, calls it. */
+/* Frees a lookup. The caller or the thread calls it, whichever finishes last. */
 static void free_lookup(struct lookup *lookup)
 {
     if (lookup->found)
@@ -43,7 +43,7 @@ static void free_lookup(struct lookup *lookup)
     free(lookup);
 }
 
-/* Looks a host up in a thread of its own, as getaddrinfo() may hang. */
+/* Looks a host up, in a thread of its own because getaddrinfo() may hang. */
 static void *look_up(void *user)
 {
     struct lookup *lookup = user;
@@ -63,7 +63,7 @@ static void *look_up(void *user)
     return NULL;
 }
 
-/* Makes a lookup of the host in an address. NULL: out of memory. */
+/* Makes a lookup for the host of an address. NULL: out of memory. */
 static struct lookup *create_lookup(const struct push_url *url)
 {
     struct lookup *lookup = calloc(1, sizeof *lookup);
@@ -79,20 +79,22 @@ static struct lookup *create_lookup(const struct push_url *url)
 }
 
 #define MAX_ANSWER_BYTES ((size_t)64 << 10)
-/* How soon it is noticed that it has to end earlier. */
+/* How often to check whether the request was aborted. */
 #define LOOK_MS 50
 
+/* Fails because the receiver did not do something in time. */
 static int fail_late(const struct http_post *post, const char *what, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_IO, "%s did not %s in time", post->url->text, what);
 }
 
+/* Fails with the message of an errno. */
 static int fail_errno(const struct http_post *post, int failure, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_IO, "%s: %s", post->url->text, strerror(failure));
 }
 
-/* Waits for the socket; false: its time is over. */
+/* Waits until the socket is ready. Returns false when the time of the request is over. */
 static bool await(const struct http_post *post, int fd, short events)
 {
     struct pollfd polled = {.fd = fd, .events = events};
@@ -105,7 +107,7 @@ static bool await(const struct http_post *post, int fd, short events)
 
 /* ---- connecting ---- */
 
-/* Connects to one address, waiting no longer than the request may take. */
+/* Connects to one address, before the deadline of the request. */
 static int connect_to(
     const struct http_post *post, const struct addrinfo *at, int *fd, struct gput_error *error)
 {
@@ -125,23 +127,23 @@ static int connect_to(
     return failure ? fail_errno(post, failure, error) : GPUT_OK;
 }
 
-/* Connects to one address of the host after the other, until one accepts. */
+/* Tries the addresses of the host in turn until one accepts the connection. */
 static int connect_host(const struct http_post *post, int *fd, struct gput_error *error)
 {
     struct addrinfo *found;
 
-    /* Look the host up in a thread of its own, unless its address is given in numbers. */
+    /* Look the host up in a separate thread, unless it is a numeric address. */
     struct addrinfo is_address = hints;
     is_address.ai_flags = AI_NUMERICHOST;
     if (getaddrinfo(post->url->host, post->url->port, &is_address, &found) != 0) {
         struct lookup *lookup = create_lookup(post->url);
         if (!lookup)
             return error_memory(error);
-        /* Without a thread the lookup is done here: it may take longer than the timeout. */
+        /* Without a thread, look it up here, which may take longer than the timeout. */
         if (thread_start(NULL, THREAD_STACK_BYTES, look_up, lookup) != 0)
             look_up(lookup);
 
-        /* Wait for the lookup. When the time is over, its thread frees it. */
+        /* Wait for the lookup. If the time is over, the thread frees it. */
         pthread_mutex_lock(&lookup->lock);
         while (!lookup->has_ended && http_post_remaining_ms(post) > 0) {
             struct timespec until = clock_timespec_of_ns(clock_monotonic_ns() + STEP_NS);
@@ -214,8 +216,8 @@ static int send_request(const struct http_post *post, int fd, struct gput_error 
     return send_bytes(post, fd, post->body, post->length, error);
 }
 
-/* Receives the answer. A whole head is enough: without it the same figures would be sent twice,
- * even if the receiver took them. */
+/* Receives the answer. A complete head is enough: if it counted as a failure, figures that the
+ * receiver has accepted would be sent twice. */
 static int receive_answer(const struct http_post *post, int fd, struct str *bytes,
     struct http_answer *answer, struct gput_error *error)
 {

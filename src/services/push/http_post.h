@@ -1,6 +1,6 @@
 /*
- * One request to a receiver: POST, and its answer. http:// needs nothing but sockets, also in the
- * static command; https:// is asked of libcurl, which is loaded when it is needed.
+ * Sends one request to a receiver, a POST, and reads its answer. http:// only needs sockets, also
+ * in the static command; https:// uses libcurl, which is loaded when it is needed.
  */
 #pragma once
 
@@ -14,25 +14,30 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Files of https; "": the system's authorities, and no certificate of ours. */
+/* Files for https; "": the system's authorities, and no certificate of our own. */
 struct http_files {
     char authority[PATH_MAX];   /* certificates of authorities */
-    char certificate[PATH_MAX]; /* our own, for a receiver that asks who we are, and its key */
-    char key[PATH_MAX];         /* "": it is in the file of the certificate */
+    char certificate[PATH_MAX]; /* our own, for receivers that ask for one */
+    char key[PATH_MAX];         /* key of the certificate; "": it is in the certificate's file */
 };
 
 struct http_post {
     const struct push_url *url;
-    const char *fields; /* of the head, each ends with \r\n: "Content-Type: x\r\n" */
+    const char *fields; /* header fields, each ending with \r
+                         *
+                         * : "Content-Type: x\r
+                         *
+                         * " */
     const struct http_files *files;
     const void *body;
     size_t length;
-    /* When it is aborted, by the monotonic clock; another thread may bring it forward. */
+    /* Time at which it is aborted, by the monotonic clock; another thread may set an earlier one in
+     * `abort_ns`. */
     int64_t deadline_ns;
     const _Atomic int64_t *abort_ns;
 };
 
-/* Until it is aborted; 0: that is now. */
+/* Returns the time until it is aborted; 0: it is over. */
 static inline int http_post_remaining_ms(const struct http_post *post)
 {
     int64_t abort_ns = atomic_load(post->abort_ns);
@@ -42,10 +47,9 @@ static inline int http_post_remaining_ms(const struct http_post *post)
 }
 
 /*
- * Sends it and waits for the answer, which may be any: `answer->status` is not checked. The body of
- * the answer, as far as it came within 64 KiB, replaces `body`.
- * Errors: GPUT_ERROR_IO (no connection, no answer, not in time), GPUT_ERROR_NOT_FOUND (no such
- * host), GPUT_ERROR_UNSUPPORTED (https without libcurl).
+ * Sends it and waits for the answer, of any status. `body` is set to the body of the answer, up to
+ * 64 KiB. Errors: GPUT_ERROR_IO (no connection, no answer, not in time), GPUT_ERROR_NOT_FOUND (no
+ * such host), GPUT_ERROR_UNSUPPORTED (https without libcurl).
  */
 int http_post_send(const struct http_post *post, struct http_answer *answer, struct str *body,
     struct gput_error *error);

@@ -25,8 +25,8 @@ static struct piece trim(struct piece piece)
     return piece;
 }
 
-/* Copies printable characters alone: a server may send anything, and the text is shown on a screen.
- */
+/* Copies a text, with '?' for characters that are not printable: a server may send anything, and
+ * the text is shown on a terminal. */
 static void copy_text(struct piece piece, char *text, size_t size)
 {
     size_t length = piece.length < size ? piece.length : size - 1;
@@ -35,7 +35,7 @@ static void copy_text(struct piece piece, char *text, size_t size)
     text[length] = '\0';
 }
 
-/* Reads the status line. A line that is no HTTP leaves the status 0. */
+/* Reads the status line. The status remains 0 if it is not HTTP. */
 static void read_status(struct piece line, struct http_answer *answer)
 {
     uint64_t status = 0;
@@ -60,7 +60,7 @@ static double read_retry_after(struct piece value, int64_t now)
     if (number_parse_uint64(value.at, value.at + value.length, &seconds))
         return (double)seconds;
     copy_text(value, text, sizeof text);
-    locale_t plain = newlocale(LC_ALL_MASK, "C", NULL); /* for the names of days and months */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", NULL); /* English names of days and months */
     locale_t before = uselocale(plain);
     bool is_date = strptime(text, "%a, %d %b %Y %H:%M:%S", &date) != NULL;
     uselocale(before);
@@ -71,12 +71,13 @@ static double read_retry_after(struct piece value, int64_t now)
     return until > 0 ? until : 0;
 }
 
+/* Whether a field has that name, in any case of letters. */
 static bool is_named(struct piece name, const char *text)
 {
     return name.length == strlen(text) && strncasecmp(name.at, text, name.length) == 0;
 }
 
-/* Reads a header field, if it is one that we need. */
+/* Reads a header field, if it is one of those that are needed. */
 static void read_field(struct piece line, int64_t now, struct http_answer *answer)
 {
     const char *colon = memchr(line.at, ':', line.length);
@@ -97,7 +98,7 @@ static void read_field(struct piece line, int64_t now, struct http_answer *answe
         answer->content_length = length;
 }
 
-/* Parses one head. False: its end has not come yet. */
+/* Parses one head. Returns false when it is not complete yet. */
 static bool parse_head(const char *bytes, size_t length, int64_t now, struct http_answer *answer)
 {
     *answer = (struct http_answer){.retry_after = -1, .content_length = -1};
@@ -126,8 +127,8 @@ bool http_answer_parse(const char *bytes, size_t length, int64_t now, struct htt
     return false;
 }
 
-/* Returns the size of the chunk at `*at`, which moves past its line; -1: the line is not complete.
- */
+/* Returns the size of the chunk at `*at`, and moves `*at` past its line. -1: the line is not
+ * complete. */
 static int64_t next_chunk(const char **at, const char *end)
 {
     const char *newline = memchr(*at, '\n', (size_t)(end - *at));

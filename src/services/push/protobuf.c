@@ -71,7 +71,7 @@ size_t protobuf_begin(struct str *message, unsigned field)
     return message->length;
 }
 
-/* Ends a part: its length is known now, and is inserted before it. */
+/* Ends a nested message: inserts its length, now known, before it. */
 void protobuf_end(struct str *message, size_t begin)
 {
     char bytes[MAX_VARINT];
@@ -87,7 +87,7 @@ void protobuf_end(struct str *message, size_t begin)
 
 /* ---- Reading ---- */
 
-/* Reads a number in groups of 7 bits. False: it is cut off or too long. */
+/* Reads a number in groups of 7 bits. Returns false if it is truncated or too long. */
 static bool read_varint(const char *message, size_t length, size_t *position, uint64_t *value)
 {
     *value = 0;
@@ -100,7 +100,7 @@ static bool read_varint(const char *message, size_t length, size_t *position, ui
     return false;
 }
 
-/* Reads a number of a fixed number of bytes, the lowest first. */
+/* Reads a number of `size` bytes, the lowest first. */
 static bool read_fixed(
     const char *message, size_t length, size_t *position, size_t size, uint64_t *value)
 {
@@ -113,7 +113,7 @@ static bool read_fixed(
     return true;
 }
 
-/* Reads the value of a field by its wire type. False: the message is damaged. */
+/* Reads the value of a field by its wire type. Returns false if the message is damaged. */
 static bool read_value(const char *message, size_t length, size_t *position, unsigned type,
     struct protobuf_field *field)
 {

@@ -1,6 +1,5 @@
 /*
- * Messages of Protocol Buffers: what is written is appended to a text, what is read is walked over
- * in place.
+ * Writes messages of Protocol Buffers to a text, and reads them in place.
  */
 #pragma once
 
@@ -10,17 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- Writing. Without memory the text has failed. ---- */
+/* ---- Writing. If memory runs out, the text is marked as failed. ---- */
 
 void protobuf_add_uint(struct str *message, unsigned field, uint64_t value);
 void protobuf_add_fixed64(struct str *message, unsigned field, uint64_t value);
 void protobuf_add_double(struct str *message, unsigned field, double value);
 
-/* Adds a text; what of it is not UTF-8 is replaced. NULL or "" is omitted, as it is the default.
- */
+/* Adds a text; bytes that are not UTF-8 are replaced. NULL or "", the default, is omitted. */
 void protobuf_add_text(struct str *message, unsigned field, const char *text);
 
-/* A message in the message: what is added between these two belongs to it. */
+/* Begins and ends a nested message: all that is added in between belongs to it. */
 size_t protobuf_begin(struct str *message, unsigned field);
 void protobuf_end(struct str *message, size_t begin);
 
@@ -28,13 +26,13 @@ void protobuf_end(struct str *message, size_t begin);
 
 struct protobuf_field {
     unsigned number;
-    bool has_bytes;    /* else `value` */
-    uint64_t value;    /* of a varint, or the bits of what has a fixed size */
-    const char *bytes; /* of a text or a message; in the message that is read */
+    bool has_bytes;    /* true: `bytes` is set; false: `value` is */
+    uint64_t value;    /* a varint, or the bits of a value of fixed size */
+    const char *bytes; /* a text or a message; points into the message that is read */
     size_t length;
 };
 
-/* The next field of a message of `length` bytes, at `*position`. False at its end, and where it is
- * damaged: then `*position` is not the end. */
+/* Reads the next field of a message of `length` bytes, at `*position`. Returns false at its end,
+ * and where it is damaged: `*position` is then not the end. */
 bool protobuf_next(
     const char *message, size_t length, size_t *position, struct protobuf_field *field);

@@ -12,23 +12,25 @@
 #include <string.h>
 #include <time.h>
 
-/* After a failure it is tried again after one second, then two, four … */
+/* After a failure the next attempt is one second later, then two, four … */
 #define MAX_BACKOFF_SECONDS 64
 #define MAX_RETRY_AFTER_SECONDS 3600
-/* So often running, where nothing else can be done meanwhile. */
+/* Maximum number of attempts in a row, for callers that only wait. */
 #define MAX_TRIES 5
-/* At the end a receiver has this share of the time of the command in all, within bounds; what it
- * did not answer before counts, and so long more is left at the least. */
+/* The maximum time of the last attempts at the end: this share of the tracked time, within bounds.
+ * Time that the receiver has already left unanswered is subtracted, but MIN_REST_NS always
+ * remains. */
 #define END_SHARE 20
 #define MIN_END_NS (NS_PER_SECOND / 2)
 #define MAX_END_NS (3 * NS_PER_SECOND)
 #define MIN_REST_NS (NS_PER_SECOND / 10)
-/* A time that the user set may be for requests of a server that runs for months. */
+/* Maximum of the user's timeout at the end, as it may be meant for the requests of a server that
+ * runs for months. */
 #define MAX_ASKED_END_NS (10 * NS_PER_SECOND)
 
 /* ---- which metrics ---- */
 
-/* Returns whether one of the metrics has that column. */
+/* Whether one of the metrics has that column. */
 static bool has_column(const struct metric *rows, size_t count, const char *column)
 {
     for (size_t i = 0; i < count; i++) {
@@ -49,8 +51,7 @@ static void add_series(const struct push_protocol *protocol, const struct metric
     *count += series[*count].name[0] != '\0';
 }
 
-/* Chooses which metrics are sent: those of the first table, then those that only the other one has.
- */
+/* Chooses the metrics to send: those of the first table, then those that only the other one has. */
 static void choose_series(struct push *push)
 {
     const struct push_protocol *protocol = push->protocol;
@@ -116,7 +117,7 @@ static void drop_first(struct push *push, size_t count)
     }
 }
 
-/* Returns the value of a metric; NAN if constants are not sent again. */
+/* Returns the value of a metric; NAN for a constant that is not to be sent again. */
 static double series_value(
     const struct push *push, const struct metric *metric, const struct gput_results *results)
 {
@@ -124,7 +125,7 @@ static double series_value(
     return push->without_constants && is_constant ? NAN : metric_value(metric, results);
 }
 
-/* Copies the values of all series at one moment. NULL: out of memory. */
+/* Makes a sample of the values of all series. NULL: out of memory. */
 static struct push_sample *make_sample(
     const struct push *push, int64_t time_ns, const struct gput_results *results)
 {
@@ -200,7 +201,7 @@ static int post(struct push *push, size_t count, struct http_answer *answer, str
     return code;
 }
 
-/* Returns a random number from 0 to 1, so that senders do not send at the same moment. */
+/* Returns a random number from 0 to 1, which keeps senders from sending at the same moment. */
 static double jitter(void)
 {
     unsigned char byte;
@@ -208,7 +209,7 @@ static double jitter(void)
     return byte / 255.0;
 }
 
-/* Sends the first of those that wait. False: nothing more is to be sent now. */
+/* Sends the oldest waiting samples. Returns false when nothing more should be sent now. */
 static bool send_batch(struct push *push)
 {
     struct http_answer answer;
@@ -251,7 +252,7 @@ static bool send_batch(struct push *push)
     if (is_taken || !is_busy)
         atomic_store(&push->unanswered_ns, 0);
     else {
-        /* Obey the receiver's Retry-After first, but wait at least a second. */
+        /* Wait as long as Retry-After says, but at least a second; without it, the backoff. */
         double retry_after = code == GPUT_OK ? answer.retry_after : -1;
         double seconds = push->failures < 6 ? (double)(1 << push->failures) : MAX_BACKOFF_SECONDS;
         push->failures++;
@@ -276,6 +277,7 @@ void push_send(struct push *push)
         ;
 }
 
+/* Whether the time for requests is over. */
 static bool is_overdue(const struct push *push)
 {
     return clock_monotonic_ns() >= atomic_load(&push->abort_ns);
@@ -283,14 +285,14 @@ static bool is_overdue(const struct push *push)
 
 void push_finish(struct push *push)
 {
-    /* With no time left it would fail for another reason than those before. */
+    /* Without time left, another attempt would only replace the reason of the failure. */
     while (push->n_waiting > 0 && !(push->problem[0] && is_overdue(push)) && send_batch(push))
         ;
     push->lost += push->n_waiting;
     drop_first(push, push->n_waiting);
 }
 
-/* Delivers all samples. A receiver that never answered is not waited for: usually its address is
+/* Delivers all samples. Gives up on a receiver that has never answered: its address is probably
  * wrong. */
 int push_deliver(struct push *push, struct gput_error *error)
 {

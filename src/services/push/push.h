@@ -1,7 +1,8 @@
 /*
- * Sends metrics of a session to a receiver: samples wait in a queue of bounded length until they
- * are taken. What the receiver is too busy for is tried again, later and later; what it refuses is
- * lost, and counted. One thread at a time calls all of it, but push_end_soon().
+ * Sends metrics of a session to a receiver. Samples wait in a bounded queue until they are
+ * accepted. If the receiver is busy, they are sent again at growing intervals; those that it
+ * refuses are lost, and counted. All functions except push_end_soon() are called by one thread at a
+ * time.
  */
 #pragma once
 
@@ -11,19 +12,19 @@
 
 #include <stdatomic.h>
 
-/* More samples than these do not wait: the oldest are lost. */
+/* Maximum number of waiting samples; beyond it the oldest are lost. */
 #define PUSH_MAX_WAITING 512
-/* So many go into one request. */
+/* Maximum number of samples in one request. */
 #define PUSH_MAX_BATCH 64
 
 /* The metrics of one moment. */
 struct push_sample {
     int64_t time_ns; /* since the epoch */
     uint32_t n_gpus;
-    double values[]; /* of the series, then those of each GPU in turn */
+    double values[]; /* values of the series, followed by those of each GPU */
 };
 
-/* A metric as it is sent: one of the tables. */
+/* A metric under the name by which it is sent. */
 struct push_series {
     const struct metric *metric;
     char name[96];
@@ -34,19 +35,21 @@ struct push_series {
 
 struct push;
 
-/* A form of requests. */
+/* A protocol: the form of requests and answers. */
 struct push_protocol {
     const char *content_type;
-    const char *fields; /* more of the head */
+    const char *fields; /* further header fields */
     const struct metric_table *(*first)(void);
-    const struct metric_table *(*others)(void); /* those of its figures that `first` does not have;
+    const struct metric_table *(*others)(void); /* metrics whose figures `first` does not have;
                                                    NULL: none */
     void (*name)(const struct metric *metric, bool is_first, struct push_series *series);
-    /* Appends the samples that wait, from the first. */
+    /* Appends the first `count` waiting samples. */
     void (*encode)(const struct push *push, size_t count, struct str *body);
     int (*compress)(const struct push *push, struct str *body, struct gput_error *error);
-    bool (*is_busy)(int status); /* rather than a refusal */
-    /* Reads the body of a good answer: how many figures it refuses, and why. NULL: none. */
+    bool (*is_busy)(int status); /* Whether a status means "try again later" rather than a
+                                    refusal. */
+    /* Reads the body of a successful answer. Returns how many figures were refused, and writes the
+     * reason. NULL: none are. */
     uint64_t (*refused)(const struct str *body, char *why, size_t size);
 };
 
@@ -57,52 +60,56 @@ struct push {
     struct push_settings settings;
     struct push_series series[PUSH_MAX_SERIES], gpu_series[PUSH_MAX_SERIES];
     size_t n_series, n_gpu_series;
-    int64_t start_ns;            /* where counters were 0 */
-    bool without_constants;      /* samples are of what changes alone */
-    struct gput_results results; /* the latest: whose figures these are, and of which GPUs */
+    int64_t start_ns;            /* start of the session, when counters were 0 */
+    bool without_constants;      /* true: constants are not sent */
+    struct gput_results results; /* the latest results, with the identity of the session and its
+                                    GPUs */
 
-    struct push_sample *waiting[PUSH_MAX_WAITING]; /* owned; a ring */
+    struct push_sample *waiting[PUSH_MAX_WAITING]; /* owned; a ring buffer */
     size_t first, n_waiting;
 
-    int64_t created_ns; /* monotonic clock, as the other ones below */
+    int64_t created_ns; /* monotonic clock, as are the times below */
     int64_t next_try_ns;
-    unsigned failures;             /* one after the other */
-    bool has_answered;             /* whatever it said */
-    _Atomic int64_t unanswered_ns; /* when what is not taken was sent first; 0: all was taken */
+    unsigned failures;             /* failed attempts in a row */
+    bool has_answered;             /* it has sent any answer */
+    _Atomic int64_t unanswered_ns; /* time of the first attempt to send the waiting samples; 0: all
+                                      were accepted */
     _Atomic int64_t abort_ns;
 
-    uint64_t sent, lost; /* samples */
-    uint64_t refused;    /* figures of samples that were sent */
-    char problem[512];   /* the latest; "": none so far */
+    uint64_t sent, lost; /* numbers of samples */
+    uint64_t refused;    /* number of figures refused in samples that were sent */
+    char problem[512];   /* the latest problem; "": none so far */
 };
 
-/* Takes over the settings. The caller calls push_destroy(). NULL without memory; the settings are
- * then the caller's. */
+/* Takes ownership of the settings. The caller calls push_destroy(). Returns NULL without memory;
+ * the settings then still belong to the caller. */
 struct push *push_create(const struct push_protocol *protocol, struct push_settings *settings);
 
-/* Adds the figures of a moment. Without memory they are lost. */
+/* Adds a sample. Without memory it is lost. */
 void push_add(struct push *push, int64_t time_ns, const struct gput_results *results);
 
-/* Sends what waits, unless it is to be tried later. */
+/* Sends the waiting samples, unless it is too early for the next attempt. */
 void push_send(struct push *push);
 
-/* Sends what waits, once and now, and gives up what is not taken. */
+/* Sends the waiting samples at once. Those that are not accepted are lost. */
 void push_finish(struct push *push);
 
-/* Sends all that waits, for those who have nothing else to do: a busy receiver is waited for, until
- * it was so five times running. Errors: GPUT_ERROR_IO: some of it is lost; GPUT_ERROR_GONE: it
- * still waits, with EBUSY where the receiver has answered. */
+/* Sends all waiting samples, and waits for a busy receiver, up to five times in a row. Errors:
+ * GPUT_ERROR_IO: some are lost; GPUT_ERROR_GONE: they still wait, with EBUSY as errno_value if the
+ * receiver has answered. */
 int push_deliver(struct push *push, struct gput_error *error);
 
-/* How long a receiver is waited for at the end of a command that took that time: a twentieth of it,
- * but half a second at least and three at most; or as the settings say, ten at most. */
+/* Returns how long to wait for a receiver at the end of a command that took `elapsed_ns`: a
+ * twentieth of it, at least half a second and at most three; or as the settings say, at most
+ * ten. */
 int64_t push_end_ns(const struct push_settings *settings, int64_t elapsed_ns);
 
-/* From any thread: a receiver is waited for until it had push_end_ns() to answer, or a tenth of a
- * second more where it did not use them. `now_ns`: monotonic clock. */
+/* Limits the rest of all requests: the receiver gets push_end_ns() from its first unanswered
+ * request, but at least a tenth of a second from now. May be called from any thread. `now_ns`:
+ * monotonic clock. */
 void push_end_soon(struct push *push, int64_t now_ns);
 
-/* What became of the samples, for people. */
+/* Describes what happened to the samples, for people. */
 void push_describe(const struct push *push, char *text, size_t size);
 
 /* NULL is fine. */
@@ -110,10 +117,10 @@ void push_destroy(struct push *push);
 
 /* ---- For protocols ---- */
 
-/* The sample at that place of the queue. */
+/* Returns the waiting sample at that index. */
 const struct push_sample *push_at(const struct push *push, size_t index);
 
-/* The figure of a series in a sample; NaN: not known. */
+/* Return the value of a series in a sample; NaN: not known. */
 double push_value(const struct push *push, const struct push_sample *sample, size_t series);
 double push_gpu_value(
     const struct push *push, const struct push_sample *sample, uint32_t gpu, size_t series);

@@ -1,6 +1,6 @@
 /*
- * OTLP over HTTP: metrics of OpenTelemetry in protobuf, packed by gzip. The numbers of fields are
- * those of opentelemetry/proto/metrics/v1/metrics.proto.
+ * Encodes metrics for OTLP over HTTP: OpenTelemetry's protobuf, compressed by gzip. The numbers of
+ * fields are those of opentelemetry/proto/metrics/v1/metrics.proto.
  */
 #include "base/error.h"
 #include "base/file.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* For zlib: the largest window, and the head of gzip. */
+/* zlib's bits for the largest window and gzip's header. */
 #define WINDOW_BITS (15 + 16)
 #define MEMORY_LEVEL 8
 
@@ -38,7 +38,7 @@ enum { RESPONSE_PARTIAL_SUCCESS = 1, REJECTED_POINTS = 1, ERROR_MESSAGE = 2 };
 
 /* ---- names ---- */
 
-/* Names a series by the conventions of OpenTelemetry. Without one it keeps our name:
+/* Names a series by the conventions of OpenTelemetry. If they have no name, ours is converted:
  * gputracker_main_memory_bytes becomes gputracker.main_memory in By. */
 static void name_series(const struct metric *metric, bool is_first, struct push_series *series)
 {
@@ -50,7 +50,7 @@ static void name_series(const struct metric *metric, bool is_first, struct push_
         snprintf(series->name, sizeof series->name, "%s", metric->name);
         return;
     }
-    if (!text_begins_with(metric->name, prefix)) /* older names for the same */
+    if (!text_begins_with(metric->name, prefix)) /* older names of the same figures */
         return;
     int length = (int)(strlen(metric->name) - (unit ? strlen(unit) + 1 : 0) - strlen(prefix));
     snprintf(series->name, sizeof series->name, "gputracker.%.*s", length,
@@ -113,7 +113,7 @@ static void add_resource(const struct push *push, struct str *message)
     session_labels_name(identity, push->settings.pids_are_inner, text, sizeof text);
     add_known_text(push, message, "service.instance.id", text);
 
-    /* The conventions know no parallel jobs, for one. */
+    /* The conventions lack some labels, such as those of parallel jobs; these keep our names. */
     static const char *const conventions[][2] = {{"host", "host.name"}, {"pid", "process.pid"},
         {"user", "process.owner"}, {"container", "container.id"}, {"pod", "k8s.pod.name"},
         {"cgroup", "process.linux.cgroup"}};
@@ -127,9 +127,8 @@ static void add_resource(const struct push *push, struct str *message)
                 snprintf(key, sizeof key, "%s", conventions[k][1]);
         }
         if (strcmp(known[i].name, "command") == 0) {
-            /* The program is its first word. The rest is its script, and arguments only where they
-             * are in it.
-             */
+            /* The program is the first word. The rest has its script, and arguments only if they
+             * were recorded. */
             const char *command = known[i].value;
             char program[SESSION_LABEL_SIZE];
             const char *end = strchr(command, ' ');
@@ -150,12 +149,12 @@ static void add_resource(const struct push *push, struct str *message)
 
 /* ---- points ---- */
 
-/* Of one metric, while its points are added. */
+/* One metric while its points are added. */
 struct points {
     const struct push *push;
     struct str *message;
-    size_t count; /* of samples */
-    size_t n;     /* of points so far */
+    size_t count; /* number of samples */
+    size_t n;     /* number of points so far */
 };
 
 /* Adds one value as a data point; counters have the start of the session. */
@@ -186,7 +185,7 @@ static void add_point(struct points *points, const struct metric *metric,
     points->n++;
 }
 
-/* Points of all series with that name, of the machine and of GPUs. */
+/* Adds the points of all series with that name, of the machine and of GPUs. */
 static void add_points(struct points *points, const char *name)
 {
     const struct push *push = points->push;
@@ -216,7 +215,7 @@ static void add_points(struct points *points, const char *name)
 
 /* ---- metrics ---- */
 
-/* Adds a metric with its points. Without points it is removed again. */
+/* Adds a metric with its points, or nothing if it has no points. */
 static void add_metric(
     const struct push *push, size_t count, const struct push_series *series, struct str *message)
 {
@@ -239,7 +238,7 @@ static void add_metric(
         message->length = before;
 }
 
-/* Returns whether an earlier series has that name. */
+/* Whether an earlier series has that name. */
 static bool is_known(const struct push_series *series, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
@@ -277,7 +276,7 @@ static int compress_body(const struct push *push, struct str *body, struct gput_
     if (!push->settings.is_compressed)
         return GPUT_OK;
 
-    /* Pack the body by gzip; without memory it stays as it is. */
+    /* Compress the body by gzip. Without memory it stays unchanged. */
     z_stream stream = {0};
     struct str packed = {0};
     if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL,
@@ -310,7 +309,7 @@ static bool is_busy(int status)
     return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
-/* Reads how many points were refused, and why. */
+/* Reads how many points were refused, and the reason. */
 static uint64_t read_partial_success(const char *message, size_t length, char *why, size_t size)
 {
     struct protobuf_field field;

@@ -1,6 +1,6 @@
 /*
- * Prometheus' remote write, version 1: series with labels in protobuf, packed by snappy. The
- * numbers of fields are those of prometheus/prompb/remote.proto.
+ * Encodes metrics for Prometheus' remote write, version 1: series with labels in protobuf,
+ * compressed by snappy. The numbers of fields are those of prometheus/prompb/remote.proto.
  */
 #include "base/error.h"
 #include "base/shared_library.h"
@@ -18,10 +18,10 @@
 
 /* ---- Snappy ---- */
 
-/* Blocks of snappy, the form that remote write asks for: by libsnappy where it is installed.
- * Otherwise they are made of literals alone, which every reader takes and which save nothing. */
+/* Remote write asks for snappy's block format. libsnappy compresses where it is installed.
+ * Otherwise the block has only literals, which every reader accepts but which save no space. */
 
-/* A literal with two bytes for its length less one. */
+/* The tag of a literal whose length minus one follows in two bytes. */
 #define LITERAL_TAG (61 << 2)
 #define MAX_LITERAL ((size_t)1 << 16)
 
@@ -33,13 +33,13 @@ static void append_length(struct str *block, size_t length)
     str_append_char(block, (char)length);
 }
 
-/* Of snappy-c.h, which stays. */
+/* Functions of snappy-c.h, whose interface is stable. */
 struct snappy_library {
     size_t (*max_length)(size_t length);
     int (*compress)(const char *bytes, size_t length, char *block, size_t *block_length);
 };
 
-/* Packs by libsnappy, to about a quarter. False: it is not there, or failed. */
+/* Compresses by libsnappy, to about a quarter. Returns false if it is missing or fails. */
 static bool pack_by_library(const struct str *bytes, struct str *block)
 {
     struct snappy_library library;
@@ -72,7 +72,7 @@ static void name_series(const struct metric *metric, bool is_first, struct push_
 
 /* ---- labels ---- */
 
-/* All of one series; names and values are others'. */
+/* The labels of one series; names and values are not owned. */
 struct label_list {
     struct {
         const char *name, *value;
@@ -124,7 +124,8 @@ static void write_labels(struct str *message, struct label_list *list)
     }
 }
 
-/* What does not change from series to series. One series a session: its processes come and go. */
+/* Texts of labels that are the same for all series, except `gpu`. All processes of a session share
+ * its series. */
 struct own_labels {
     char instance[128], rank[32], gpu[32];
 };
@@ -134,9 +135,9 @@ struct own_labels {
 struct encoder {
     const struct push *push;
     struct str *message;
-    size_t count; /* of samples */
+    size_t count; /* number of samples */
     struct own_labels own;
-    struct label_list list; /* its items are owned */
+    struct label_list list; /* owns its items */
 };
 
 /* Lists the labels that all series of the session have. */
@@ -187,7 +188,7 @@ static void write_session(struct encoder *encoder)
     protobuf_end(encoder->message, begin);
 }
 
-/* Writes a series with its samples. Without samples it is removed again. */
+/* Writes a series with its samples, or nothing if it has none. */
 static void write_series(struct encoder *encoder, const char *name, size_t series, int64_t gpu)
 {
     struct str *message = encoder->message;
@@ -196,7 +197,7 @@ static void write_series(struct encoder *encoder, const char *name, size_t serie
     struct label_list *list = &encoder->list;
     const struct metric *metric = gpu < 0 ? push->series[series].metric : NULL;
     if (metric && metric->attribute && labels_get(&push->settings.labels, metric->attribute))
-        return; /* all of that name would be one series */
+        return; /* all series of that name would become one */
     size_t begin = protobuf_begin(message, REQUEST_SERIES);
     list_labels(encoder, name);
     if (metric && metric->attribute)
@@ -255,7 +256,8 @@ static int compress(const struct push *push, struct str *body, struct gput_error
 {
     (void)push;
 
-    /* Replace the bytes. Errors: GPUT_ERROR_MEMORY, with the bytes as before. */
+    /* Replace the body by its compressed form. Errors: GPUT_ERROR_MEMORY; the body is then
+     * unchanged. */
     struct str block = {0};
     if (pack_by_library(body, &block)) {
         str_finish(body);

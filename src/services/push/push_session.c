@@ -1,6 +1,6 @@
 /*
- * A session that has ended, sent with its past times: samples from its tracking file as a stream,
- * the figures of its end from its results.
+ * Sends a session that has ended, with its original times: its samples, streamed from the tracking
+ * file, and its final figures, from its results.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -26,7 +26,8 @@
 
 #define ROWS_AT_ONCE 512
 #define MAX_RECEIVERS 2
-/* Between two samples that are farther apart the process was not seen: it may have been stopped. */
+/* If two samples are farther apart than this, the process was not observed in between; it may have
+ * been stopped. */
 #define MAX_GAP_SECONDS 3600.0
 /* Receivers distinguish milliseconds. */
 #define MIN_INTERVAL 1e-3
@@ -44,17 +45,18 @@ void gput_push_counts_init(struct gput_push_counts *counts, size_t size)
     sized_init(counts, size, &usual_counts, sizeof usual_counts);
 }
 
-/* What is sent, while it is read. */
+/* The state of sending a session. */
 struct replay {
     const struct gput_push_options *options;
     struct push *receivers[MAX_RECEIVERS];
     size_t n_receivers;
-    struct gput_results end;     /* as the session left them */
-    bool end_is_of_samples;      /* these are from the tracking file, which has no last values */
-    struct gput_results results; /* at the moment that is sent next */
-    struct gput_identity known;  /* whose samples they are, with how it ended */
+    struct gput_results end;     /* final figures of the session */
+    bool end_is_of_samples;      /* `end` is made from the tracking file, which lacks the last
+                                    values */
+    struct gput_results results; /* the figures to send next */
+    struct gput_identity known;  /* identity of the session, including how it ended */
     double start;                /* seconds since the epoch; NaN: not known */
-    double last_sent, last_read; /* timestamps; -INFINITY, NaN: none yet */
+    double last_sent, last_read; /* timestamps; -INFINITY and NaN: none yet */
     struct gput_error *error;
 };
 
@@ -71,7 +73,7 @@ static void warn(const struct replay *replay, const char *text)
         replay->options->warn(replay->options->user, text);
 }
 
-/* Sessions that do not say whose they are differ by their files. */
+/* Labels a session without an identity by the name of its file. */
 static int name_instance(const struct replay *replay, struct push_settings *settings,
     const char *label, const char *path)
 {
@@ -80,7 +82,7 @@ static int name_instance(const struct replay *replay, struct push_settings *sett
     return labels_set(&settings->labels, label, file_base_name(path));
 }
 
-/* Adds a receiver, with warnings about settings that are ignored. */
+/* Adds a receiver, and warns of settings that are ignored. */
 static int add_receiver(struct replay *replay, const struct push_protocol *protocol,
     struct push_settings *settings, const char *label, const char *path)
 {
@@ -120,14 +122,15 @@ static int open_receivers(struct replay *replay, const char *path)
     return GPUT_OK;
 }
 
-/* Returns whether Prometheus refused samples because they are older than its own. */
+/* Whether Prometheus refused samples because they are older than those it has. */
 static bool is_too_old(const char *answer)
 {
     return strstr(answer, "out of bounds") || strstr(answer, "out of order") ||
            strstr(answer, "too old");
 }
 
-/* Delivers what waits to all receivers, and explains Prometheus' refusal of old samples. */
+/* Delivers the waiting samples to all receivers, and explains Prometheus' refusal of old
+ * samples. */
 static int deliver(struct replay *replay)
 {
     struct gput_error reason;
@@ -147,7 +150,7 @@ static int deliver(struct replay *replay)
     return GPUT_OK;
 }
 
-/* Sends what is known at that moment; full batches leave at once. */
+/* Adds a sample of the current figures, and delivers when a batch is full. */
 static int put(struct replay *replay, double timestamp)
 {
     bool is_full = false;
@@ -158,7 +161,7 @@ static int put(struct replay *replay, double timestamp)
     return is_full ? deliver(replay) : GPUT_OK;
 }
 
-/* Returns whether the interval since the last sample sent has passed. */
+/* Whether the interval since the last sample sent has passed. */
 static bool is_due(struct replay *replay, double timestamp)
 {
     double interval = fmax(replay->options->interval_seconds, MIN_INTERVAL);
@@ -170,21 +173,21 @@ static bool is_due(struct replay *replay, double timestamp)
 
 /* ---- samples ---- */
 
-/* Rows that could not be written: what the CPU did meanwhile is not known. */
+/* Returns the number of rows that could not be written; CPU time cannot be computed across them. */
 static uint64_t rows_lost_of(const struct replay *replay)
 {
     uint64_t lost = replay->results.tracker.rows_lost, of_report = replay->end.tracker.rows_lost;
     return lost > of_report ? lost : of_report;
 }
 
-/* Adds to a counter, up to what it is at the end: times of rows are not exact. */
+/* Adds to a counter, up to its value at the end, as the times of rows are not exact. */
 static void add_up_to(double *counter, double seconds, double end)
 {
     number_add_known(counter, seconds);
     *counter = isnan(*counter) ? NAN : fmin(*counter, end);
 }
 
-/* Clears the end, which a running session does not know yet. */
+/* Clears the end of the session, which was not known while it ran. */
 static void hide_end(struct replay *replay)
 {
     struct gput_identity *identity = &replay->results.identity;
@@ -223,8 +226,8 @@ static int send_row(struct replay *replay, const struct tracking_row *row)
     return is_due(replay, row->timestamp) ? put(replay, row->timestamp) : GPUT_OK;
 }
 
-/* Sends the last row, whatever the interval is, and how the session ended, unless its results
- * follow. */
+/* Sends the last row, whatever the interval. If no results follow, also sends how the session
+ * ended. */
 static int send_last(struct replay *replay, bool results_follow)
 {
     double end = results_identity_seconds(replay->known.end);
@@ -249,7 +252,8 @@ static double cell(const struct gput_table *table, size_t row, const char *name)
     return table_cells_number(table, row, table_cells_find(table, name));
 }
 
-/* Keeps a counter from decreasing, which would look like a new start. */
+/* Returns the larger value, as a counter that decreases looks like a restart; NaN if `now` is
+ * unknown. */
 static double highest(double before, double now)
 {
     return isnan(now) ? NAN : fmax(before, now);
@@ -265,7 +269,7 @@ static struct gput_gpu *find_gpu(struct gput_results *results, const char *uuid)
     return NULL;
 }
 
-/* Takes a row of GPU figures over into the results. */
+/* Copies a row of GPU figures to the results. */
 static int take_gpu(struct replay *replay, const struct gput_table *table, size_t row)
 {
     const char *uuid = table_cells_text(table, row, table_cells_find(table, "uuid"));
@@ -304,7 +308,7 @@ static int take_gpu(struct replay *replay, const struct gput_table *table, size_
     return GPUT_OK;
 }
 
-/* Takes a row of energy figures over into the results. */
+/* Copies a row of energy figures to the results. */
 static int take_energy(struct replay *replay, const struct gput_table *table, size_t row)
 {
     struct gput_energy *energy = &replay->results.energy;
@@ -325,7 +329,7 @@ static int take_energy(struct replay *replay, const struct gput_table *table, si
     return GPUT_OK;
 }
 
-/* Takes a row of read and written bytes over into the results. */
+/* Copies a row of bytes read and written to the results. */
 static int take_bytes(struct replay *replay, const struct gput_table *table, size_t row)
 {
     struct gput_accounting *accounting = &replay->results.accounting;
@@ -342,14 +346,15 @@ static const struct further_table {
 } further_tables[] = {
     {"gpu_data", take_gpu}, {"energy_data", take_energy}, {"io_data", take_bytes}};
 
-/* Several rows of one moment, one a GPU, are one sample: it is complete when the next begins. */
+/* A further table while it is read. Several rows with one timestamp (one a GPU) form one sample,
+ * which is complete when the next timestamp begins. */
 struct further {
     struct replay *replay;
-    const char *name; /* the table that was read last; its name is ours */
-    double timestamp; /* of what is complete when another one comes; NaN: none */
+    const char *name; /* name of the current table, as in `further_tables` */
+    double timestamp; /* time of the sample that is not complete yet; NaN: none */
 };
 
-/* Sends a moment whose rows are all read, if it is due or the last. */
+/* Sends a complete sample, if it is due or the last. */
 static int complete(struct further *further, bool is_last)
 {
     double timestamp = further->timestamp;
@@ -359,14 +364,14 @@ static int complete(struct further *further, bool is_last)
     return is_to_send ? put(further->replay, timestamp) : GPUT_OK;
 }
 
-/* Takes some rows of a further table over; a new moment completes the one before. */
+/* Copies the rows of a part of a further table. A new timestamp completes the sample before. */
 static int take_part(void *user, const struct gput_tables *tables, const struct gput_table *part,
     struct gput_error *error)
 {
     struct further *further = user;
     const struct further_table *table = NULL;
     (void)tables;
-    (void)error; /* it is the replay's */
+    (void)error; /* `replay->error` is the same */
     for (size_t i = 0; i < sizeof further_tables / sizeof *further_tables; i++) {
         if (strcmp(gput_table_name(part), further_tables[i].name) == 0)
             table = &further_tables[i];
@@ -379,7 +384,7 @@ static int take_part(void *user, const struct gput_tables *tables, const struct 
         further->name = table->name;
         further->replay->last_sent = -INFINITY;
 
-        /* Reset the figures to what is known before the first row of a table. */
+        /* Reset the figures to those that are known before the first row of a table. */
         struct replay *replay = further->replay;
         struct gput_static_data static_data = replay->results.static_data;
         struct gput_identity identity = replay->results.identity;
@@ -432,8 +437,8 @@ static int send_further(struct replay *replay, struct tracking_reader *reader)
 
 /* ---- files ---- */
 
-/* Counters of CPU time as the kernel counted it. Reports do not have those of main and descendants:
- * they have the means. */
+/* Sets the final counters of CPU time as the kernel counted it. Reports lack those of main and
+ * descendants, which are computed from the means. */
 static void complete_end(struct gput_results *end)
 {
     struct gput_accounting *accounting = &end->accounting;
@@ -447,7 +452,7 @@ static void complete_end(struct gput_results *end)
     end->now.system_cpu_seconds = NAN;
 }
 
-/* Returns whether the figures of the end are known, from results or from the tracking file. */
+/* Whether the final figures are known, from results or from the tracking file. */
 static bool has_end(const struct replay *replay)
 {
     return !isnan(replay->end.elapsed_seconds);
@@ -456,7 +461,7 @@ static bool has_end(const struct replay *replay)
 /* Sends all samples of a tracking file, then its further tables. */
 static int send_file(struct replay *replay, struct tracking_reader *reader, const char *path)
 {
-    /* Read what the file says of its session. Figures of the end are sent at the end. */
+    /* Read what the file says about its session; its final figures are sent at the end. */
     struct gput_results read = {0}, *results = &replay->results;
     results_forget(&read);
     int code = tracking_identity_of(reader, path, &read, replay->error);
@@ -532,7 +537,7 @@ static int send_session(struct replay *replay, const char *samples, const char *
     const char *path = results ? results : samples;
     struct gput_results *end = &replay->end;
     double now = results_identity_seconds(end->identity.end);
-    if (isnan(now)) /* it was killed */
+    if (isnan(now)) /* the session was killed */
         now = results_identity_seconds(end->identity.start) + end->elapsed_seconds;
     if (isnan(now))
         return error_set(replay->error, GPUT_ERROR_INVALID,
@@ -541,7 +546,7 @@ static int send_session(struct replay *replay, const char *samples, const char *
         memcpy(&replay->results.identity, &end->identity, sizeof end->identity);
         TRY(open_receivers(replay, path));
     }
-    now = fmax(now, replay->last_read + MIN_INTERVAL); /* fmax() takes the one that is known */
+    now = fmax(now, replay->last_read + MIN_INTERVAL); /* fmax() ignores NaN */
     for (size_t i = 0; i < replay->n_receivers; i++)
         push_add(replay->receivers[i], (int64_t)llround(now * 1e6) * 1000, end);
     return deliver(replay);

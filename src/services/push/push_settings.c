@@ -11,13 +11,13 @@
 #include <strings.h>
 #include <sys/auxv.h>
 
-/* Those of OpenTelemetry. */
+/* Defaults of OpenTelemetry. */
 #define OTLP_URL "http://localhost:4318"
 #define OTLP_PATH "/v1/metrics"
 #define OTLP_INTERVAL_MS 60000
 #define OTLP_TIMEOUT_MS 10000
 
-/* As often as Prometheus asks in its own example. */
+/* As in Prometheus' own example. */
 #define REMOTE_WRITE_INTERVAL_NS (15 * NS_PER_SECOND)
 #define REMOTE_WRITE_TIMEOUT_NS (30 * NS_PER_SECOND)
 
@@ -28,14 +28,14 @@ static const char *read(push_variable *variable, const char *name)
     return text && text[0] ? text : NULL;
 }
 
-/* Of the exporter; `value` NULL: it is not set. */
+/* A variable of the exporter; `value` NULL: it is not set. */
 struct setting {
     char name[64];
     const char *value;
 };
 
-/* Finds the first variable that is set, out of those that end with `what`. The list of beginnings
- * ends with NULL. Variables for metrics precede those for everything. */
+/* Finds the first set variable whose name is one of `beginnings` followed by `what`. `beginnings`
+ * ends with NULL; those for metrics come before those for everything. */
 static struct setting read_first(
     push_variable *variable, const char *const *beginnings, const char *what)
 {
@@ -50,13 +50,13 @@ static struct setting read_first(
 static const char *const of_otlp[] = {"OTEL_EXPORTER_OTLP_METRICS_", "OTEL_EXPORTER_OTLP_", NULL};
 static const char *const of_remote_write[] = {"GPUT_REMOTE_WRITE_", NULL};
 
-/* Returns space for another remark; NULL: there is no more. */
+/* Returns space for another remark; NULL: there is none left. */
 static char *next_remark(struct push_settings *settings)
 {
     return settings->n_remarks < PUSH_MAX_REMARKS ? settings->remarks[settings->n_remarks++] : NULL;
 }
 
-/* Notes that a setting is ignored, as its value makes no sense. */
+/* Notes that a setting is ignored because its value is invalid. */
 static void remark(struct push_settings *settings, const char *what, const char *text)
 {
     char *said = next_remark(settings);
@@ -64,7 +64,7 @@ static void remark(struct push_settings *settings, const char *what, const char 
         text_fit(said, sizeof *settings->remarks, "%s is \"%s\", which is ignored.", what, text);
 }
 
-/* Reads a time in milliseconds; a missing or wrong one is the default. */
+/* Reads a time in milliseconds; if it is missing or invalid, returns the default. */
 static int64_t read_ms(
     struct push_settings *settings, const char *text, const char *what, int usual)
 {
@@ -77,19 +77,19 @@ static int64_t read_ms(
     return usual * NS_PER_MS;
 }
 
-/* Reads a list of labels or fields; its value is never shown, as it may be a password. */
+/* Reads a list of labels or fields. A remark does not show its value, which may be a password. */
 static void read_list(
     struct push_settings *settings, struct labels *labels, const char *what, const char *text)
 {
     struct gput_error error;
     bool is_bad = text && labels_add_list(labels, text, LABELS_OF_OTEL, &error) != GPUT_OK;
     char *said = is_bad ? next_remark(settings) : NULL;
-    if (said) /* without its value: it may be a password */
+    if (said) /* without its value, which may be a password */
         text_fit(said, sizeof *settings->remarks,
             "%s is not a list of NAME=VALUE: the part after the mistake is skipped.", what);
 }
 
-/* Checks that no field contains a line end, which would begin another field. */
+/* Removes fields with a line end, which would begin another field, or an invalid name. */
 static void check_fields(struct push_settings *settings, const char *what)
 {
     struct labels *fields = &settings->fields;
@@ -110,21 +110,21 @@ static void check_fields(struct push_settings *settings, const char *what)
     fields->count = kept;
 }
 
-/* Reads a path, unless this process has more rights than its user. */
+/* Reads the path of a file, unless this process has more rights than its user. */
 static void read_path(struct push_settings *settings, push_variable *variable,
     const char *const *beginnings, const char *what, char path[PATH_MAX])
 {
     struct setting file = read_first(variable, beginnings, what);
     if (!file.value)
         return;
-    /* A file of the environment must not be read with rights that its user lacks. */
+    /* An environment must not make a privileged process read files that its user may not read. */
     if (getauxval(AT_SECURE) || strlen(file.value) >= PATH_MAX)
         remark(settings, file.name, file.value);
     else
         strcpy(path, file.value);
 }
 
-/* Reads the certificates by which both sides identify each other. */
+/* Reads the header fields, and the files of certificates and keys. */
 static void read_credentials(
     struct push_settings *settings, push_variable *variable, const char *const *beginnings)
 {

@@ -15,7 +15,7 @@ static int refuse(const char *text, const char *why, struct gput_error *error)
         text, why);
 }
 
-/* Returns whether a text has only characters that a request line and a field may have. */
+/* Whether a text has only characters that are allowed in a request line and a field. */
 static bool is_plain(const char *text)
 {
     for (; *text; text++) {
@@ -25,7 +25,7 @@ static bool is_plain(const char *text)
     return true;
 }
 
-/* Takes "user:password@" out of the address, so that no message shows it. */
+/* Moves "user:password@" from the address to `url->user`, so that no message shows it. */
 static bool take_user(const char **rest, struct push_url *url)
 {
     size_t length = strcspn(*rest, "/?#");

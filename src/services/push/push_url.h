@@ -13,18 +13,18 @@
 
 struct push_url {
     char text[PUSH_URL_SIZE];  /* as given, without user and password */
-    char host[PUSH_HOST_SIZE]; /* IPv6 without brackets */
+    char host[PUSH_HOST_SIZE]; /* IPv6 addresses are without brackets */
     char port[6];
-    size_t path; /* where it begins in `text`: its /, or the end where there is none */
+    size_t path; /* offset of the path in `text`: of its '/', or the end if there is none */
     bool is_https;
-    char user[256]; /* "user:password"; "" when none is given */
+    char user[256]; /* "user:password"; "" when not given */
 };
 
-/* Errors: GPUT_ERROR_INVALID, with what is wrong. */
+/* Parses an address. Errors: GPUT_ERROR_INVALID, with the reason. */
 int push_url_parse(const char *text, struct push_url *url, struct gput_error *error);
 
-/* Whether it has none, or "/". */
+/* Whether the path is missing or "/". */
 bool push_url_lacks_path(const struct push_url *url);
 
-/* Appends "/v1/metrics" and the like to the path. GPUT_ERROR_INVALID when it does not fit. */
+/* Appends a path such as "/v1/metrics". GPUT_ERROR_INVALID when it does not fit. */
 int push_url_append(struct push_url *url, const char *path, struct gput_error *error);

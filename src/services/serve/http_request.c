@@ -12,11 +12,13 @@ struct span {
     size_t length;
 };
 
+/* Whether a span equals a text. */
 static bool is_text(struct span span, const char *text)
 {
     return span.length == strlen(text) && memcmp(span.at, text, span.length) == 0;
 }
 
+/* Whether a span equals a word, in any case of letters. */
 static bool is_word(struct span span, const char *word)
 {
     return span.length == strlen(word) && strncasecmp(span.at, word, span.length) == 0;
@@ -39,7 +41,7 @@ static struct span trim(struct span span)
     return span;
 }
 
-/* Cuts what is before the first `separator` off `rest`, which then begins after it. */
+/* Returns the part of `rest` before the first `separator`; `rest` then begins after it. */
 static struct span cut(struct span *rest, char separator)
 {
     const char *found = memchr(rest->at, separator, rest->length);
@@ -49,7 +51,7 @@ static struct span cut(struct span *rest, char separator)
     return before;
 }
 
-/* Takes a line without its end. False: the end has not come yet. */
+/* Reads a line without its end. Returns false if it is not complete yet. */
 static bool next_line(struct span *rest, struct span *line)
 {
     if (!memchr(rest->at, '\n', rest->length))
@@ -62,7 +64,8 @@ static bool next_line(struct span *rest, struct span *line)
 
 /* ---- the request line ---- */
 
-/* Reads the digit after the point in "HTTP/1.1". Returns a status to refuse it with otherwise. */
+/* Reads the minor version in "HTTP/1.1". Returns HTTP_OK, or the status to refuse the request
+ * with. */
 static int read_version(struct span version, int *minor)
 {
     if (version.length != 8 || memcmp(version.at, "HTTP/", 5) != 0 || version.at[6] != '.' ||
@@ -97,7 +100,7 @@ static bool read_target(struct span target, struct http_request *request)
     return true;
 }
 
-/* Returns whether a span is a token as RFC 9110 defines it. */
+/* Whether a span is a token as RFC 9110 defines it. */
 static bool is_token(struct span span)
 {
     for (size_t i = 0; i < span.length; i++) {
@@ -128,7 +131,7 @@ static int read_request_line(struct span line, struct http_request *request, int
 
 /* ---- Accept ---- */
 
-/* How much each form is wanted: 0 not at all, to 1. */
+/* The quality that the client gives each format: 0 (not acceptable) to 1. */
 struct accepted {
     double openmetrics, text;
 };
@@ -168,7 +171,7 @@ static void read_media_range(struct span range, struct accepted *accepted)
 
 struct fields {
     int hosts;
-    struct span host; /* the last */
+    struct span host; /* the last one */
     struct accepted accepted;
 };
 
@@ -223,7 +226,7 @@ int http_request_parse(const char *bytes, size_t length, struct http_request *re
 
 /* ---- Names of hosts ---- */
 
-/* Returns whether a host is an IP address, in either form: "[::1]:5001" or "::1". */
+/* Whether a host is an IP address, in either form: "[::1]:5001" or "::1". */
 static bool is_address(const char *host, size_t length)
 {
     char text[INET6_ADDRSTRLEN];
@@ -242,7 +245,7 @@ static bool is_name(const char *host, size_t length, const char *name, size_t na
     return length == name_length && strncasecmp(host, name, length) == 0;
 }
 
-/* Returns whether a host is in a list of names; "*" stands for every host. */
+/* Whether a host is in a list of names; "*" stands for every host. */
 static bool is_listed(const char *host, size_t length, const char *names)
 {
     while (*names) {
@@ -254,7 +257,7 @@ static bool is_listed(const char *host, size_t length, const char *names)
     return false;
 }
 
-/* Cuts port, brackets and the final dot off a host. */
+/* Removes port, brackets and the final dot from a host. */
 static void cut_to_name(const char **host, size_t *length)
 {
     const char *end = *length > 0 && **host == '[' ? memchr(*host, ']', *length) : NULL;
@@ -265,7 +268,7 @@ static void cut_to_name(const char **host, size_t *length)
     }
     const char *colon = memchr(*host, ':', *length);
     size_t used = colon ? (size_t)(colon - *host) : *length;
-    /* More than one is an address without brackets. */
+    /* More than one colon: an IPv6 address without brackets. */
     if (!colon || !memchr(colon + 1, ':', *length - used - 1))
         *length = used;
     if (*length > 1 && (*host)[*length - 1] == '.')
@@ -274,7 +277,7 @@ static void cut_to_name(const char **host, size_t *length)
 
 bool host_name_is_served(const char *host, size_t length, const char *names)
 {
-    if (length == 0) /* NULL, too */
+    if (length == 0) /* also if `host` is NULL */
         return true;
     cut_to_name(&host, &length);
     return is_address(host, length) || is_name(host, length, "localhost", 9) ||

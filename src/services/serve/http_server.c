@@ -22,35 +22,35 @@
 #include <unistd.h>
 
 #define MAX_CONNECTIONS 32
-/* Connections use at most one in this many of the permitted descriptors. */
+/* Connections use at most this fraction of the permitted descriptors: one in 8. */
 #define DESCRIPTOR_SHARE 8
 #define MAX_HEAD_BYTES 8192
-/* At most this much of a file at once. */
+/* Maximum number of bytes of a file that are sent at once. */
 #define FILE_BYTES ((size_t)1 << 20)
-/* How long each stage may last in all; sending a file, between two parts of it. */
+/* Maximum duration of each stage; while a file is sent, of each part. */
 #define READING_NS (5 * NS_PER_SECOND)
 #define WRITING_NS (10 * NS_PER_SECOND)
 #define ENDING_NS (1 * NS_PER_SECOND)
-/* After accept() or poll() failed for lack of descriptors or memory. */
+/* Pause after accept() or poll() failed for lack of descriptors or memory. */
 #define PAUSE_NS (NS_PER_SECOND / 10)
 
 enum stage {
     FREE,
     READING, /* the head of the request */
     WRITING, /* the answer */
-    ENDING,  /* all is sent: until the other side has taken it and hangs up */
+    ENDING,  /* all is sent; waits until the client closes */
 };
 
 struct connection {
     enum stage stage;
     int fd;
-    int64_t since_ns; /* when it was accepted */
+    int64_t since_ns; /* time at which it was accepted */
     int64_t deadline_ns;
     char head[MAX_HEAD_BYTES];
     size_t head_length;
     struct str answer;
     size_t sent;
-    int file_fd; /* what follows it; -1: nothing */
+    int file_fd; /* file to send after `answer`; -1: none */
     uint64_t file_left;
     void (*was_sent)(void *user);
 };
@@ -59,22 +59,23 @@ struct http_server {
     int listen_fd;
     int stop_fd; /* an eventfd */
     char address[LISTEN_ADDRESS_SIZE];
-    char *names; /* that requests may ask for */
+    char *names; /* host names that requests may ask for */
     http_handler *handler;
     void *user;
     pthread_t thread;
     bool has_thread;
     int64_t accept_after_ns;
-    _Atomic int64_t *cpu_ns; /* the caller's; may be NULL */
+    _Atomic int64_t *cpu_ns; /* owned by the caller; may be NULL */
     size_t max_connections;
     struct connection connections[MAX_CONNECTIONS];
 };
 
-/* What is waited for: descriptors that are open and nothing else, since poll() refuses lists that
- * are longer than RLIMIT_NOFILE, whatever is in them. */
+/* The descriptors to wait for. They are only those that are open, since poll() refuses lists longer
+ * than RLIMIT_NOFILE, even if entries are unused. */
 struct waiting {
     struct pollfd events[2 + MAX_CONNECTIONS];
-    struct connection *connections[2 + MAX_CONNECTIONS]; /* NULL: the server's own descriptors */
+    struct connection *connections[2 + MAX_CONNECTIONS]; /* NULL: one of the server's own
+                                                            descriptors */
     nfds_t count;
     int64_t until_ns;
 };
@@ -87,7 +88,7 @@ static void set_stage(struct connection *connection, enum stage stage, int64_t l
     connection->deadline_ns = clock_monotonic_ns() + lasts_ns;
 }
 
-/* Closes a connection, and frees its place. */
+/* Closes a connection, and frees its slot. */
 static void hang_up(struct connection *connection)
 {
     close(connection->fd);
@@ -97,7 +98,7 @@ static void hang_up(struct connection *connection)
     connection->stage = FREE;
 }
 
-/* Returns a free place; if there is none, the oldest connection loses its own. */
+/* Returns a free slot. If there is none, closes the oldest connection. */
 static struct connection *make_space(struct http_server *server)
 {
     struct connection *first = NULL;
@@ -112,7 +113,7 @@ static struct connection *make_space(struct http_server *server)
     return first;
 }
 
-/* Accepts a connection. If that fails for lack of descriptors, the server pauses. */
+/* Accepts a connection. If that fails for lack of descriptors, pauses accepting. */
 static void accept_one(struct http_server *server)
 {
     int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -134,7 +135,7 @@ static void accept_one(struct http_server *server)
 
 /* ---- answers ---- */
 
-/* Returns the words that go with a status. */
+/* Returns the reason phrase of a status. */
 static const char *reason_of(int status)
 {
     switch (status) {
@@ -171,7 +172,8 @@ static void begin_answer(
     answer->failed = response->body.failed;
     str_printf(answer, "HTTP/1.1 %d %s\r\n", response->status, reason_of(response->status));
 
-    /* Write "Sun, 06 Nov 1994 08:49:37 GMT" in HTTP's own language, whatever the locale is. */
+    /* Write the date in English, as HTTP requires, whatever the locale: "Sun, 06 Nov 1994 08:49:37
+     * GMT". */
     static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
     static const char months[][4] = {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -194,7 +196,7 @@ static void begin_answer(
     set_stage(connection, WRITING, WRITING_NS);
 }
 
-/* Answers with a status and its words. */
+/* Answers with a status and its reason phrase. */
 static void refuse(struct connection *connection, int status)
 {
     struct http_response response = {
@@ -222,8 +224,8 @@ static bool would_block(ssize_t done)
     return done < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-/* Sends some of the file. One that became shorter ends too early, which the client sees by the
- * length. */
+/* Sends a part of the file. Returns true when all of it was sent. If the file became shorter,
+ * closes the connection, and the client notices by the length. */
 static bool write_file(struct connection *connection)
 {
     size_t most = connection->file_left < FILE_BYTES ? (size_t)connection->file_left : FILE_BYTES;
@@ -239,7 +241,8 @@ static bool write_file(struct connection *connection)
     return connection->file_left == 0;
 }
 
-/* Sends what the socket takes of an answer. When all is sent, the connection ends. */
+/* Sends as much of an answer as the socket accepts. When all is sent, begins to end the
+ * connection. */
 static void write_answer(struct http_server *server, struct connection *connection)
 {
     const struct str *text = &connection->answer;
@@ -258,8 +261,8 @@ static void write_answer(struct http_server *server, struct connection *connecti
     connection->sent += (size_t)done;
     if (connection->sent == text->length &&
         (connection->file_left == 0 || write_file(connection))) {
-        /* Shut down only one direction: closing with bytes unread would reset the connection and
-         * lose the answer. */
+        /* Shut down only the sending direction: closing with unread bytes would reset the
+         * connection, and the answer could be lost. */
         shutdown(connection->fd, SHUT_WR);
         set_stage(connection, ENDING, ENDING_NS);
         if (connection->was_sent)
@@ -267,7 +270,7 @@ static void write_answer(struct http_server *server, struct connection *connecti
     }
 }
 
-/* Reads what has arrived of a request, and answers once its head is whole. */
+/* Reads more of a request, and answers once its head is complete. */
 static void read_head(struct http_server *server, struct connection *connection)
 {
     struct http_request request;
@@ -302,7 +305,7 @@ static void read_head(struct http_server *server, struct connection *connection)
 
 /* ---- the thread ---- */
 
-/* Adds a descriptor to those that are waited for. */
+/* Adds a descriptor to wait for. */
 static void wait_also_for(
     struct waiting *waiting, int fd, short events, struct connection *connection)
 {
@@ -310,7 +313,7 @@ static void wait_also_for(
     waiting->connections[waiting->count++] = connection;
 }
 
-/* Serves each connection that is ready, and closes those whose time is over. */
+/* Serves each connection that is ready, and closes those whose deadline has passed. */
 static void handle_events(struct http_server *server, const struct waiting *waiting)
 {
     int64_t now_ns = clock_monotonic_ns();
@@ -366,8 +369,8 @@ static void *serve(void *user)
             left = clock_timespec_of_ns(left_ns);
         bool is_bounded = waiting.until_ns != INT64_MAX;
         if (!(ppoll(waiting.events, waiting.count, is_bounded ? &left : NULL, NULL) >= 0)) {
-            /* Pause after an error, so that the loop never spins. Then try every descriptor: none
-             * of them blocks. */
+            /* Pause after an error, so that the loop never spins. Then try every descriptor, as
+             * none of them blocks. */
             struct timespec pause = clock_timespec_of_ns(PAUSE_NS);
             if (errno != EINTR)
                 nanosleep(&pause, NULL);
@@ -387,8 +390,8 @@ static void *serve(void *user)
 
 /* ---- beginning and end ---- */
 
-/* Returns how many connections are accepted: few enough that the rest of the program can open
- * files. */
+/* Returns the maximum number of connections, which leaves enough descriptors for the rest of the
+ * program. */
 static size_t max_connections(void)
 {
     struct rlimit limit;
@@ -405,7 +408,7 @@ static int listen_at(struct http_server *server, const char *address, struct gpu
     char *place = strndup(address, strcspn(address, ","));
 
     /* Collect the host names that are served: those in "HOST:PORT,NAME,NAME" and this machine's
-     * own. NULL means out of memory. */
+     * own. */
     struct str names = {0};
     char own[256] = "";
     size_t length = strcspn(address, ",");
@@ -478,7 +481,7 @@ void http_server_close(struct http_server *server)
     if (server->stop_fd >= 0)
         close(server->stop_fd);
     if (server->listen_fd >= 0) {
-        /* A fork of this process may hold it too: this ends it for all. */
+        /* A fork of this process may have inherited it: this ends it for all. */
         shutdown(server->listen_fd, SHUT_RDWR);
         close(server->listen_fd);
     }

@@ -21,7 +21,8 @@ struct place {
     char port[8];
 };
 
-/* Finds the port, and the host without brackets. False: the address has neither form. */
+/* Splits an address into its port and its host without brackets. Returns false if it has neither
+ * form. */
 static bool split(const char *address, const char **port, const char **host, size_t *host_length)
 {
     const char *colon = strrchr(address, ':');
@@ -33,18 +34,18 @@ static bool split(const char *address, const char **port, const char **host, siz
         *host_length -= 2;
         return colon - address > 2 && colon[-1] == ']';
     }
-    /* An IPv6 address needs its brackets: its last part is not a port. */
+    /* An IPv6 address needs brackets, otherwise its last part looks like a port. */
     return !memchr(address, ':', *host_length);
 }
 
-/* Returns the socket, or -1 with errno set. */
+/* Opens a socket that listens at an address. Returns it, or -1 with errno set. */
 static int listen_at(const struct addrinfo *at)
 {
     int on = 1;
     int fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol);
     if (fd < 0)
         return -1;
-    /* Connections of an earlier server in TIME_WAIT do not block the address. */
+    /* Allow the address although connections of an earlier server are in TIME_WAIT. */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
         return fd;
@@ -91,7 +92,7 @@ int listen_socket_open(
     if (failure)
         return error_set(error, GPUT_ERROR_NOT_FOUND, "Cannot listen at %s: %s", address,
             failure == EAI_SYSTEM ? strerror(errno) : gai_strerror(failure));
-    /* A name may stand for several addresses: the first that works. */
+    /* A name may stand for several addresses; use the first that works. */
     for (const struct addrinfo *at = found; at && *fd < 0; at = at->ai_next)
         *fd = listen_at(at);
     int problem = errno;

@@ -14,18 +14,19 @@
 #include <unistd.h>
 
 #define PAGE "https://ui.perfetto.dev"
-/* The content security policy of the page allows no other. */
+/* The only address that the content security policy of the page allows. */
 #define ADDRESS "127.0.0.1:9001"
 
-/* The name says how the file is packed; its own might not be fit for an address. */
+/* The name tells whether the file is compressed. The file's own name might not be valid in a
+ * URL. */
 #define NAME "/timeline.json"
 #define PACKED_NAME "/timeline.json.gz"
 
 struct gput_perfetto {
-    char *path; /* of the file */
+    char *path; /* path of the file */
     const char *name;
     char *url;
-    int sent_fd; /* an eventfd: the file was fetched */
+    int sent_fd; /* an eventfd that is readable when the file was fetched */
     struct http_server *server;
 };
 
