@@ -17,8 +17,8 @@ const struct block_counter_event block_counter_events[BLOCK_COUNTERS] = {
     {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
 };
 
-/* Opens the counter of an event. A pinned group counts all the time or not at all: what shares the
- * processor's counters with other groups would be an estimate. */
+/* Opens the counter of an event for the calling thread. The group is pinned, so it counts always or
+ * not at all; counters shared with other groups would only be estimates. */
 static int open_event(const struct block_counter_event *event, int leader)
 {
     struct perf_event_attr attributes = {
@@ -34,7 +34,7 @@ static int open_event(const struct block_counter_event *event, int leader)
     return (int)syscall(SYS_perf_event_open, &attributes, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Whether the descriptor still is that of this event. */
+/* Whether the descriptor is still that of this event. */
 static bool is_open(const struct block_counters *counters, int i)
 {
     uint64_t id;
@@ -94,7 +94,7 @@ void block_counters_close(struct block_counters *counters)
 
 /* ---- Why there are none ---- */
 
-/* Says why perf_event_open() was refused. */
+/* Sets the error that explains why perf_event_open() was refused. Returns its code. */
 static int why_not(int failure, struct gput_error *error)
 {
     int level = 2;

@@ -24,7 +24,7 @@ static bool read_counter(int fd, uint64_t *value)
     return length > 0 && number_parse_uint64(text, text + length, value) != NULL;
 }
 
-/* Reads the name of a zone, "" when it cannot be read. False: there is no such zone. */
+/* Reads the name of a zone; "" when it cannot be read. Returns false if there is no such zone. */
 static bool read_name(const char *sysfs_root, unsigned i, char name[16])
 {
     char path[4096];
@@ -39,7 +39,7 @@ static bool read_name(const char *sysfs_root, unsigned i, char name[16])
     return true;
 }
 
-/* Opens the counter of a package. False: it cannot be read. */
+/* Opens the counter of a package. Returns false if it cannot be read. */
 static bool open_package(struct block_energy_package *package, const char *sysfs_root, unsigned i)
 {
     char path[4096];
@@ -59,6 +59,7 @@ static bool open_package(struct block_energy_package *package, const char *sysfs
     return true;
 }
 
+/* Closes the counters of all packages. */
 static void close_energy(struct block_figures *figures)
 {
     for (unsigned i = 0; i < figures->n_packages; i++)
@@ -67,8 +68,8 @@ static void close_energy(struct block_figures *figures)
 }
 
 /* Top-level zones are packages and, on laptops, the platform (psys), which includes them. A zone
- * whose name cannot be read may be a package, and joules of only some packages are not those of the
- * machine. */
+ * without a readable name may be a package. The energy of only some packages is not that of the
+ * machine, so then none is used. */
 void block_figures_open_energy(struct block_figures *figures, const char *sysfs_root)
 {
     char name[16];
@@ -86,8 +87,8 @@ void block_figures_open_energy(struct block_figures *figures, const char *sysfs_
 
 /*
  * Reads the energy since the package was opened. The counter wraps after `range`, so differences
- * are added up. Threads read at the same time; a difference of more than half the range means that
- * another thread has counted it already.
+ * are added up. Several threads may read at the same time; a difference of more than half the range
+ * means that another thread has already counted it.
  */
 static bool read_package(struct block_energy_package *package, uint64_t *energy_uj)
 {
@@ -138,8 +139,8 @@ void block_figures_open_peak(struct block_figures *figures)
     figures->others = process_peak_page();
 }
 
-/* Returns the own peak while it is below the one from before execve(). It is read only after page
- * faults, without which RSS does not grow: reading takes some microseconds. */
+/* Returns the process's own peak while it is below the one from before execve(). Reading takes some
+ * microseconds, so it is only read after page faults, without which RSS does not grow. */
 static int64_t read_own_peak(struct block_figures *figures)
 {
     struct rusage usage;
@@ -171,7 +172,7 @@ static void read_usage(struct block_figures *figures, enum sub_tracking_position
     exact->peak_rss_bytes = peak_of(&usage);
     if (!figures->peaks && exact->peak_rss_bytes == figures->carried_peak_bytes) {
         exact->peak_rss_bytes = read_own_peak(figures);
-        if (position == SUB_TRACKING_START) /* without the page faults of reading */
+        if (position == SUB_TRACKING_START) /* exclude the page faults of reading */
             getrusage(RUSAGE_THREAD, &usage);
     }
     int64_t taken = process_peak_taken(figures->others);
@@ -198,7 +199,7 @@ int block_figures_open_block_peaks(struct block_figures *figures, struct gput_er
     return GPUT_OK;
 }
 
-/* Reads the peak since the last mark, and at a stop the peak of its call. */
+/* Reads the peak since the last mark, and at a stop the peak of the call. */
 static void read_block_peak(struct block_peaks *peaks, int64_t call_started_ns,
     enum sub_tracking_position position, struct sub_tracking_exact *exact)
 {
@@ -218,7 +219,7 @@ static void read_block_peak(struct block_peaks *peaks, int64_t call_started_ns,
 
 /* ---- Counters ---- */
 
-/* Reads the hardware counters of the thread, which are opened at its first mark. */
+/* Reads the hardware counters of the thread. They are opened at its first mark. */
 static void read_counters(struct block_figures *figures, struct block_figures_thread *thread,
     struct sub_tracking_exact *exact)
 {
@@ -261,7 +262,7 @@ void block_figures_read(struct block_figures *figures, struct block_figures_thre
     exact->block_peak_rss_bytes = exact->gpu_ns = SUB_TRACKING_UNKNOWN;
     exact->instructions = exact->cycles = exact->cache_misses = SUB_TRACKING_UNKNOWN;
     if (position == SUB_TRACKING_STOP) {
-        /* The thread's clock is read inside the reads of its process's clock, so that no block has
+        /* The thread's clock is read between the reads of the process's clock, so that no block has
          * more thread time than process time. */
         exact->thread_cpu_ns = clock_thread_cpu_ns();
         exact->process_cpu_ns = clock_process_cpu_ns();

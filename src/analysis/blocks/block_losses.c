@@ -12,7 +12,7 @@ void block_losses_add_start(struct block_losses *losses, uint32_t name)
         losses->lost[losses->n_lost++] = (struct block_lost_start){.name = name};
 }
 
-/* The latest one of that name, NULL when there is none. */
+/* Returns the latest lost start of that name; NULL: there is none. */
 static struct block_lost_start *find(const struct block_losses *losses, uint32_t name)
 {
     for (size_t i = losses->n_lost; i-- > 0;) {
@@ -38,7 +38,7 @@ bool block_losses_remove_start(struct block_losses *losses, uint32_t name, bool 
         lost->kept_after--;
         return false;
     }
-    /* the order of several of one name matters */
+    /* keep the order, which matters for several of one name */
     size_t after = losses->n_lost - (size_t)(lost - losses->lost) - 1;
     memmove(lost, lost + 1, after * sizeof *lost);
     losses->n_lost--;

@@ -1,7 +1,7 @@
 /*
- * The lost marks of one thread after failed writes (a full disk), so that the file has complete
- * calls: the stop of a lost start is not written either, and a stop that could not be written waits
- * with its time until there is space. All zero while nothing was lost.
+ * The lost marks of one thread after failed writes (a full disk). They keep calls in the file
+ * complete: the stop of a lost start is not written either, and a stop that could not be written
+ * waits, with its time, until there is space. All zero while nothing was lost.
  */
 #pragma once
 
@@ -11,21 +11,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The most lost starts and waiting stops. Usually there are as many as open blocks. */
+/* Maximum number of lost starts and of waiting stops. Usually there are as many as open blocks. */
 #define BLOCK_LOSSES_MAX 4096
 
 struct block_waiting_stop {
     struct block_name name;
-    struct sub_tracking_mark row; /* its times are by the writer's clock */
+    struct sub_tracking_mark row; /* times are by the writer's clock */
 };
 
 struct block_lost_start {
     uint32_t name;
-    uint32_t kept_after; /* later starts of that name that were written and not stopped yet */
+    uint32_t kept_after; /* number of later starts of that name that were written and not yet
+                            stopped */
 };
 
 struct block_losses {
-    struct block_waiting_stop *waiting; /* in the order of their times */
+    struct block_waiting_stop *waiting; /* in order of time */
     size_t n_waiting;
     size_t waiting_capacity;
     struct block_lost_start *lost;
@@ -38,17 +39,17 @@ static inline bool block_losses_any(const struct block_losses *losses)
     return losses->n_waiting > 0 || losses->n_lost > 0;
 }
 
-/* Adds a lost start. Without memory its stop will be written without a start. */
+/* Adds a lost start. Without memory, its stop will be written without a start. */
 void block_losses_add_start(struct block_losses *losses, uint32_t name);
 
 /* Counts a written start after lost ones of the same name. */
 void block_losses_count_start(struct block_losses *losses, uint32_t name);
 
-/* Whether this stop belongs to a lost start, which is then removed. `latest`: also when other
- * starts came after it. */
+/* Whether this stop belongs to a lost start, which is then removed. `latest`: even if later starts
+ * of that name were written. */
 bool block_losses_remove_start(struct block_losses *losses, uint32_t name, bool latest);
 
-/* Adds a stop to be written later. False: it is lost. */
+/* Adds a stop to be written later. Returns false if it is lost. */
 bool block_losses_add_stop(struct block_losses *losses, const struct block_name *name,
     const struct sub_tracking_mark *row);
 

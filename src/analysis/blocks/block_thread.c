@@ -27,7 +27,7 @@ void block_thread_inherit(struct block_thread *thread)
     memset(thread->recent, 0, sizeof thread->recent);
     thread->inherited = thread->depth;
     thread->n_started = 0;
-    block_losses_finish(&thread->writer.losses); /* those of the parent process */
+    block_losses_finish(&thread->writer.losses); /* losses of the parent process */
     thread->writer.recurses = false;
     thread->writer.thread_id = (pid_t)syscall(SYS_gettid);
 }
@@ -72,7 +72,7 @@ bool block_thread_has_open(const struct block_thread *thread, const struct block
     return find_started(thread, name) != NULL;
 }
 
-/* Without memory the start is not recorded: then thread ids may only be added too late for it. */
+/* Without memory the start is not recorded; thread ids may then be added too late for it. */
 void block_thread_record_start(struct block_thread *thread, const struct block_name *name)
 {
     if (ARRAY_RESERVE(thread->started, thread->n_started, thread->started_capacity))

@@ -15,20 +15,20 @@
 
 /* How a stop finds its start. */
 enum pairing {
-    LIKE_BRACKETS, /* the latest one of its name */
-    BY_CALL,       /* the given one */
-    UNKNOWN_CALL,  /* a given one that could not be written */
+    LIKE_BRACKETS, /* with the latest start of its name */
+    BY_CALL,       /* with the given call's */
+    UNKNOWN_CALL,  /* with a given call's that could not be written */
 };
 
-/* Counts a mark that could not be written. A stop waits until there is space; of a start the stop
- * is not written either. */
+/* Counts a mark that could not be written. A lost stop waits until there is space; for a lost
+ * start, the stop is not written either. */
 static int mark_failed(struct gput_blocks *blocks, struct block_writer_thread *thread,
     const struct block_name *name, enum sub_tracking_position position,
     const struct gput_error *reason)
 {
     bool waits = position == SUB_TRACKING_STOP && reason->code != GPUT_ERROR_STATE &&
                  block_losses_add_stop(&thread->losses, name, &thread->row);
-    thread->plain_log = NULL; /* until nothing waits any more */
+    thread->plain_log = NULL; /* until no stop waits any more */
     if (position == SUB_TRACKING_START)
         block_losses_add_start(&thread->losses, name->number);
     if (!waits)
@@ -36,7 +36,7 @@ static int mark_failed(struct gput_blocks *blocks, struct block_writer_thread *t
     return blocks_mark_lost(blocks, reason);
 }
 
-/* Writes a mark of this moment by the writer's own function. The clock is read as close to the
+/* Writes a mark with the current time by the writer's method. The clock is read as close to the
  * block as possible. A stop that could not be written is left in thread->row. */
 static int write_mark(struct gput_blocks *blocks, struct block_writer_thread *thread,
     const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
@@ -58,7 +58,7 @@ static int write_mark(struct gput_blocks *blocks, struct block_writer_thread *th
     return writer->methods->add(writer, &thread->cursor, name, row, error);
 }
 
-/* Marks after losses, so that calls are in the file completely or not at all. */
+/* Writes a mark after losses, so that a call is in the file completely or not at all. */
 static __attribute__((noinline)) int mark_after_losses(struct gput_blocks *blocks,
     struct block_writer_thread *thread, const struct block_name *name,
     enum sub_tracking_position position, enum pairing pairing)
@@ -79,7 +79,7 @@ static __attribute__((noinline)) int mark_after_losses(struct gput_blocks *block
     return GPUT_OK;
 }
 
-/* Marks where a plain mark is not possible. */
+/* Writes a mark where a plain mark is not possible. */
 static __attribute__((noinline)) int mark_by_writer(struct gput_blocks *blocks,
     struct block_writer_thread *thread, const struct block_name *name,
     enum sub_tracking_position position, enum pairing pairing)
@@ -94,7 +94,7 @@ static __attribute__((noinline)) int mark_by_writer(struct gput_blocks *blocks,
     return GPUT_OK;
 }
 
-/* Counts a plain mark in a log that was truncated. */
+/* Counts a plain mark as lost because the log was truncated. */
 static __attribute__((noinline)) int mark_cut(struct gput_blocks *blocks,
     struct block_writer_thread *thread, const struct block_name *name,
     enum sub_tracking_position position)
@@ -106,8 +106,8 @@ static __attribute__((noinline)) int mark_cut(struct gput_blocks *blocks,
     return mark_failed(blocks, thread, name, position, &reason);
 }
 
-/* Stores a plain mark: a word of a block log without figures. It is stored here, inline: reaching
- * the writer's own function by its table would cost about as much as the mark. False: the file was
+/* Stores a plain mark: a word of a block log without figures. It is inline, since calling the
+ * writer's method would cost about as much as the mark itself. Returns false if the file was
  * truncated, and the mark may be lost. */
 static inline bool store_plain_mark(
     struct block_writer_thread *thread, uint32_t name, unsigned position)
@@ -120,7 +120,7 @@ static inline bool store_plain_mark(
     return !block_log_is_cut(thread->plain_log);
 }
 
-/* Marks in the quickest way that is possible. */
+/* Writes a mark in the fastest possible way. */
 static inline int mark(struct gput_blocks *blocks, struct block_thread *thread,
     const struct block_name *name, enum sub_tracking_position position, enum pairing pairing)
 {
@@ -133,7 +133,7 @@ static inline int mark(struct gput_blocks *blocks, struct block_thread *thread,
     return mark_cut(blocks, at, name, position);
 }
 
-/* Whether the file has no thread ids yet: the second of two nested calls of a block adds them. */
+/* Whether the file has no thread ids yet. The second of two nested calls of a block adds them. */
 static inline bool lacks_thread_ids(const struct gput_blocks *blocks)
 {
     return !atomic_load_explicit(&blocks->writer->thread_ids_decided, memory_order_relaxed);
@@ -180,7 +180,7 @@ int gput_blocks_stop(struct gput_blocks *blocks)
     }
 }
 
-/* Marks a start or a stop alone. */
+/* Writes a single start or stop. */
 static int single_mark(struct gput_blocks *blocks, struct block_thread *thread, const char *given,
     enum gput_block_position position, enum pairing pairing)
 {
@@ -231,7 +231,7 @@ int gput_blocks_start_call(
     return code;
 }
 
-/* When the start is the thread's previous mark, pairing is unambiguous without its time. */
+/* If the start is the thread's previous mark, the stop can be paired without its time. */
 int gput_blocks_stop_call(
     struct gput_blocks *blocks, const char *given, const struct gput_block_call *call)
 {
@@ -262,7 +262,7 @@ static void free_blocks(struct gput_blocks *blocks)
     free(blocks);
 }
 
-/* Makes a text of the options one of our own. */
+/* Replaces a text of the options by a copy of our own. */
 static bool copy_text(char **copy, const char **text)
 {
     *copy = *text ? strdup(*text) : NULL;
@@ -271,7 +271,7 @@ static bool copy_text(char **copy, const char **text)
     return is_copied;
 }
 
-/* Copies what the caller gave: it may not live as long as the log. */
+/* Copies the caller's arguments, which may not live as long as the log. */
 static int copy_setup(struct gput_blocks *blocks, const char *path,
     const struct gput_blocks_options *options, struct gput_error *error)
 {

@@ -18,12 +18,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The most paths that a child tries for its file. */
+/* Maximum number of paths that a child tries for its file. */
 #define MAX_PATHS 100
 
 /* ---- The owner ---- */
 
-/* A thread of the process is starting its part. (0: the kernel wiped the page.) */
+/* A thread of the process is starting its part of the log. (0: the kernel wiped the page.) */
 #define CHANGING (-1)
 
 bool block_owner_open(struct block_owner *owner)
@@ -45,8 +45,8 @@ void block_owner_close(struct block_owner *owner)
 }
 
 /*
- * True for the one thread of the process that is to start its part and then calls
- * block_owner_set(); other threads wait until it did. False when the process is the owner.
+ * Returns true to the one thread of the process that is to start its part and to call
+ * block_owner_set(); other threads wait until it did. Returns false when the process is the owner.
  */
 static bool block_owner_claim(struct block_owner *owner)
 {
@@ -78,14 +78,14 @@ int blocks_mark_lost(struct gput_blocks *blocks, const struct gput_error *reason
     return reason->code;
 }
 
-/* A call will not be in the file, or without its stop; the file says how many there are. */
+/* Counts a call that is missing from the file, or lacks its stop; the file has their number. */
 void blocks_call_lost(struct gput_blocks *blocks)
 {
     if (blocks->writer)
         sub_tracking_writer_lose_call(blocks->writer);
 }
 
-/* Writes the waiting stops in their order, as long as there is space. */
+/* Writes the waiting stops in order, as long as there is space. */
 void blocks_write_waiting_stops(struct gput_blocks *blocks, struct block_writer_thread *thread)
 {
     struct block_losses *losses = &thread->losses;
@@ -95,7 +95,7 @@ void blocks_write_waiting_stops(struct gput_blocks *blocks, struct block_writer_
         if (blocks->writer->methods->add(
                 blocks->writer, &thread->cursor, &stop->name, &stop->row, NULL) != GPUT_OK)
             break;
-        /* It was counted as lost. */
+        /* It was counted as lost before. */
         atomic_fetch_sub(&blocks->marks_lost, 1);
         if (blocks->writer->methods->count_lost)
             blocks->writer->methods->count_lost(blocks->writer, -1);
@@ -103,7 +103,7 @@ void blocks_write_waiting_stops(struct gput_blocks *blocks, struct block_writer_
     block_losses_drop_stops(losses, kept);
 }
 
-/* Before a thread's state is freed: what still waits is lost. */
+/* Called before a thread's state is freed. Stops that still wait are lost. */
 void blocks_write_last_stops(struct gput_blocks *blocks, struct block_writer_thread *thread)
 {
     blocks_write_waiting_stops(blocks, thread);
@@ -113,7 +113,7 @@ void blocks_write_last_stops(struct gput_blocks *blocks, struct block_writer_thr
 
 /* ---- The state of one process ---- */
 
-/* Names the file, without what a child adds; the caller frees the path. */
+/* Returns the path of the file, without what a child adds; the caller frees it. */
 static int name_file(
     struct gput_blocks *blocks, const char *pattern, char **path, struct gput_error *error)
 {
@@ -129,7 +129,7 @@ static int name_file(
     return code;
 }
 
-/* Opens the file at `path`, or joins the shared one there. Errors: those of
+/* Opens the file at `path`, or joins the shared file there. Errors: those of
  * sub_tracking_writer_open() and _join(); GPUT_ERROR_INVALID (the extension). */
 static int open_at(
     struct gput_blocks *blocks, const char *path, bool joins, struct gput_error *error)
@@ -155,7 +155,8 @@ static int open_at(
                  : sub_tracking_writer_open(path, &live, &blocks->writer, error);
 }
 
-/* Opens the first process's file. `*path` becomes the next free name where that is wanted. */
+/* Opens the first process's file. With the option `free_name`, `*path` may become the next free
+ * name. */
 static int open_first(struct gput_blocks *blocks, char **path, struct gput_error *error)
 {
     int code = open_at(blocks, *path, false, error);
@@ -175,7 +176,8 @@ static int open_first(struct gput_blocks *blocks, char **path, struct gput_error
     return code;
 }
 
-/* Opens the file of a child. It tries further names: the process id may have been used before. */
+/* Opens the file of a child. It tries further names, as the process id may have been used
+ * before. */
 static int open_child(struct gput_blocks *blocks, const char *path, struct gput_error *error)
 {
     int code = GPUT_ERROR_EXISTS;
@@ -189,7 +191,7 @@ static int open_child(struct gput_blocks *blocks, const char *path, struct gput_
     return code;
 }
 
-/* Opens the file of this process, and what its figures are read from. */
+/* Opens the file of this process, and the sources of its exact figures. */
 static int open_writer(
     struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
 {
@@ -201,7 +203,7 @@ static int open_writer(
     if (code != GPUT_OK)
         code = beginning == BEGINS ? open_first(blocks, &path, error)
                                    : open_child(blocks, path, error);
-    /* Where the pattern has no process id, children name theirs after this one. */
+    /* If the pattern has no process id, children derive their names from this one. */
     char *absolute = code == GPUT_OK && !blocks->is_named && !blocks->has_process_id
                          ? block_path_absolute(path)
                          : NULL;
@@ -211,7 +213,7 @@ static int open_writer(
         blocks->is_named = true;
     }
 
-    /* What cannot be read of the exact figures is unknown in each mark. */
+    /* Exact figures that cannot be read are unknown in each mark. */
     const struct gput_blocks_options *options = &blocks->options;
     struct block_figures *figures = &blocks->figures;
     const char *procfs_root = options->procfs_root ? options->procfs_root : "/proc";
@@ -247,8 +249,8 @@ int blocks_begin_process(
 
 /*
  * Ensures that the log is started for this process. A child joins the parent's file if that is
- * shared, else opens its own. Other threads of the parent do not exist here; memory that they may
- * have been changing is not used.
+ * shared, else opens its own. The parent's other threads do not exist in the child, so memory that
+ * they may have been changing is not used.
  */
 void blocks_make_own(struct gput_blocks *blocks)
 {
@@ -313,7 +315,7 @@ void blocks_leave_thread(void *pointer)
     block_thread_destroy(thread);
 }
 
-/* Adds a thread to those that mark in this log. */
+/* Adds a thread to the threads of this log. */
 static void join(struct gput_blocks *blocks, struct block_thread *thread)
 {
     pthread_mutex_lock(&blocks->lock);
@@ -327,8 +329,8 @@ static void join(struct gput_blocks *blocks, struct block_thread *thread)
     pthread_mutex_unlock(&blocks->lock);
 }
 
-/* The slow path to the thread's state: at its first mark, here or after a fork. NULL without
- * memory. */
+/* Finds or makes the thread's state: at its first mark, or its first one after a fork. Returns NULL
+ * without memory. */
 struct block_thread *blocks_find_thread(struct gput_blocks *blocks)
 {
     blocks_make_own(blocks);
@@ -352,7 +354,7 @@ struct block_thread *blocks_find_thread(struct gput_blocks *blocks)
 
 /* ---- Names ---- */
 
-/* Adds all names up to that number to the file, in their order. */
+/* Adds all names up to that number to the file, in order. */
 static int publish(struct gput_blocks *blocks, uint32_t number, struct gput_error *error)
 {
     int code = GPUT_OK;
@@ -399,7 +401,7 @@ int blocks_no_thread(struct gput_blocks *blocks, bool is_start)
     return blocks_mark_lost(blocks, &reason);
 }
 
-/* The error of opening, returned by each mark. */
+/* Returns the error of opening the file, for each mark. */
 int blocks_no_writer(struct gput_blocks *blocks)
 {
     atomic_fetch_add(&blocks->marks_lost, 1);
@@ -423,7 +425,7 @@ void gput_blocks_status_init(struct gput_blocks_status *status, size_t size)
     sized_init(status, size, &no_status, sizeof no_status);
 }
 
-/* Sets what a word of a list asks for. False: there is no such word. */
+/* Sets the option that a word of a list stands for. Returns false if there is no such word. */
 static bool read_word(struct gput_blocks_options *options, const char *word, size_t length)
 {
     const struct {

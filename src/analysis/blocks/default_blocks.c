@@ -1,6 +1,5 @@
 /*
- * The default log of the process: see <gputracker/blocks.h>. As a front end it reads the
- * environment.
+ * The default log of the process: see <gputracker/blocks.h>. It is opened as the environment says.
  */
 #include "base/error.h"
 #include "base/sized.h"
@@ -14,11 +13,12 @@
 
 static struct {
     _Atomic(struct gput_blocks *) blocks; /* NULL: see `refusal` */
-    _Atomic int
-        refusal; /* what marks return without a log; GPUT_OK with `off` or before the first */
-    _Atomic bool is_decided;   /* opened, failed, switched off or closed: a mark does not open it */
+    _Atomic int refusal; /* what marks return without a log; GPUT_OK when switched off or before the
+                            first mark */
+    _Atomic bool is_decided;   /* true: opened, failed, switched off or closed; marks do not open
+                                  it */
     pthread_mutex_t lock;      /* held to change these members */
-    struct gput_error failure; /* of opening */
+    struct gput_error failure; /* the error of opening */
 } process_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Returns the value of a variable; NULL: it is not set, or empty. */
@@ -34,7 +34,8 @@ static int open_default(
 {
     process_log.failure = (struct gput_error){0};
     struct gput_blocks_options used = gput_blocks_options_default();
-    /* secure_getenv(): whoever starts a setuid program must not choose what it overwrites. */
+    /* secure_getenv(): a user who starts a setuid program must not choose which file it
+     * overwrites. */
     const char *value = secure_getenv("GPUT_BLOCKS_OVERWRITE");
     used.overwrite = value && *value && strcmp(value, "0") != 0;
     used.procfs_root = root_of("GPUT_PROCFS");
@@ -80,7 +81,7 @@ int gput_default_blocks_close(struct gput_error *error)
     return code;
 }
 
-/* The log, opened by the first mark; NULL when there is none, with the reason in `*code` (GPUT_OK:
+/* Returns the log, which the first mark opens. NULL: there is none; `*code` is the reason (GPUT_OK:
  * it is switched off). */
 static inline struct gput_blocks *default_blocks(int *code)
 {

@@ -22,7 +22,7 @@ void late_thread_note(struct gput_blocks *blocks, struct late_thread *late)
             &blocks->figures, &late->thread->writer.figures, SUB_TRACKING_STOP, &late->exact);
 }
 
-/* Reads the process's figures of now; the thread's are those of when it was noted. */
+/* Reads the current figures of the process; those of the thread are from when it was noted. */
 static void read_exact(struct gput_blocks *blocks, const struct late_thread *late,
     int64_t started_ns, struct sub_tracking_exact *exact)
 {
@@ -34,7 +34,7 @@ static void read_exact(struct gput_blocks *blocks, const struct late_thread *lat
     block_figures_take_thread(exact, &late->exact);
 }
 
-/* Writes the stop of a call of now, after its start if that is not in the file. */
+/* Writes the stop of a call with the current time, and with `with_start` its start before it. */
 static int keep(struct gput_blocks *blocks, const struct late_thread *late,
     const struct block_name *name, int64_t started_ns, bool with_start, struct gput_error *error)
 {

@@ -24,16 +24,16 @@
 
 #define STATUS_SIZE 4096
 
-/* The number is of the layout: copies of other versions do not take each other's page. */
+/* The number is the version of the layout: copies of another version do not use this page. */
 #define PAGE_NAME "gpu-tracker-peak-1"
 
 struct process_peak_page {
     pthread_mutex_t lock;
-    /* Of all that was read: what resetting took from the kernel's figure. */
+    /* Maximum of all readings, which resets have removed from the kernel's figure. */
     _Atomic int64_t highest_bytes;
-    int64_t rss_bytes; /* at the last reading */
+    int64_t rss_bytes; /* RSS at the last reading */
     struct reader {
-        int64_t peak_bytes; /* since its last reading */
+        int64_t peak_bytes; /* peak since its last reading */
         bool is_taken;
     } readers[PROCESS_PEAK_READERS];
 };
@@ -55,7 +55,7 @@ static bool find_bytes(const char *text, const char *end, const char *key, int64
     return true;
 }
 
-/* Reads what the kernel says of the process: the peak of RSS, and RSS now. */
+/* Reads the kernel's peak of RSS, and RSS now. */
 static bool read_status(struct process_peak *peak, int64_t *peak_bytes, int64_t *rss_bytes)
 {
     char text[STATUS_SIZE];
@@ -74,7 +74,7 @@ bool process_peak_high_water(int64_t *bytes)
     return is_read;
 }
 
-/* Resets the peak: it is RSS now. */
+/* Resets the kernel's peak to the current RSS. */
 static bool reset(struct process_peak *peak)
 {
     int fd = kept_file_fd(&peak->clear, "/proc/self/clear_refs", O_WRONLY);
@@ -83,7 +83,7 @@ static bool reset(struct process_peak *peak)
 
 /* ---- The page ---- */
 
-/* Returns the page that another copy of this code in the process has made; NULL: none has. */
+/* Returns the page that another copy of this code in the process has made; NULL: there is none. */
 static struct process_peak_page *find_page(void)
 {
     struct process_peak_page *page = NULL;
@@ -101,7 +101,7 @@ static struct process_peak_page *find_page(void)
     return page;
 }
 
-/* Makes the page. Before Linux 3.17 it has no name: then other copies do not find it. */
+/* Makes the page. Before Linux 3.17 it has no name, and other copies do not find it. */
 static struct process_peak_page *make_page(void)
 {
     size_t size = sizeof(struct process_peak_page);
@@ -124,9 +124,9 @@ static struct process_peak_page *make_page(void)
     return page;
 }
 
-/* Copies that open at the same time come to one page: each process has a file of its own here,
- * which one of them locks. A forked child may have the descriptor, but not after the end of the
- * lock. */
+/* Finds the page or makes it, under a lock: copies that open at the same time must get the same
+ * page. `fd` is /proc/self/clear_refs, a file that each process has of its own. A child that
+ * is forked meanwhile may inherit the descriptor, but cannot prolong the lock. */
 static struct process_peak_page *find_or_make_page(int fd)
 {
     flock(fd, LOCK_EX);
@@ -154,14 +154,15 @@ int64_t process_peak_taken(const struct process_peak_page *page)
 
 /* ---- Readers ---- */
 
-/* Takes a reading for all readers, with the lock. Resetting is tried before a reading counts. */
+/* Takes a reading for all readers, with the lock held. It only counts if the peak could be
+ * reset. */
 static bool take_reading(struct process_peak *peak, int64_t *rss_bytes)
 {
     struct process_peak_page *page = peak->page;
     int64_t peak_bytes;
     if (!read_status(peak, &peak_bytes, rss_bytes) || !reset(peak))
         return false;
-    if (peak_bytes < page->rss_bytes) /* it fell before the reset */
+    if (peak_bytes < page->rss_bytes) /* RSS fell before the reset */
         peak_bytes = page->rss_bytes;
     if (peak_bytes > process_peak_taken(page))
         atomic_store(&page->highest_bytes, peak_bytes);
@@ -172,7 +173,7 @@ static bool take_reading(struct process_peak *peak, int64_t *rss_bytes)
     return true;
 }
 
-/* Takes the place of a reader in the page. */
+/* Finds a free slot for a reader in the page. */
 static int take_place(struct process_peak *peak, struct gput_error *error)
 {
     int64_t rss_bytes;
@@ -241,8 +242,8 @@ void peak_segments_add(struct peak_segments *peaks, int64_t end_ns, int64_t byte
     while (peaks->count > 0 && peaks->segments[peaks->count - 1].bytes <= bytes)
         peaks->count--;
     if (peaks->count == PEAK_SEGMENTS_MAX) {
-        /* The peak of two neighbors is that of the first, which is higher. It is not known any more
-         * for a call that began between them. */
+        /* Merge each two neighbours. Their peak is that of the first, which is higher; for a call
+         * that began between them it is no longer known. */
         size_t kept = 0;
         for (size_t i = 0; i < peaks->count; i += 2, kept++) {
             peaks->segments[kept] = peaks->segments[i];

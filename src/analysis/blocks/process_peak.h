@@ -1,9 +1,9 @@
 /*
- * The kernel's peak of RSS of this process (VmHWM), which is read and reset by several readers at
- * once. A program may have this code in it several times, as its own library and as collectors,
- * and each copy has readers. What they share is a page of the process that is found by its name in
- * /proc/self/maps. Each reader gets the peak since its own last reading. The page stays mapped
- * until the process ends; a forked child does not have it, and maps its own.
+ * The kernel's peak of RSS of this process (VmHWM), read and reset by several readers at once. A
+ * program may contain several copies of this code, in its own library and in collectors, each with
+ * readers. They share a page of the process, found by its name in /proc/self/maps. Each reader gets
+ * the peak since its own last reading. The page stays mapped until the process ends; a forked child
+ * does not have it, and maps its own.
  */
 #pragma once
 
@@ -21,45 +21,46 @@ struct process_peak_page;
 
 struct process_peak {
     struct process_peak_page *page;
-    pid_t process;   /* which has that page */
-    unsigned reader; /* its place there */
+    pid_t process;   /* the process that has the page */
+    unsigned reader; /* its slot in the page */
     struct kept_file status, clear;
 };
 
 struct process_peak_reading {
     int64_t rss_bytes;     /* now */
-    int64_t peak_bytes;    /* since the last reading of the same reader */
+    int64_t peak_bytes;    /* since the reader's last reading */
     int64_t highest_bytes; /* of the whole process, since its execve() */
 };
 
-/* Begins to read. Errors: /proc/self/clear_refs cannot be written; GPUT_ERROR_MEMORY, also where
- * there are PROCESS_PEAK_READERS already. */
+/* Begins to read. Errors: /proc/self/clear_refs cannot be written; GPUT_ERROR_MEMORY, also if there
+ * are PROCESS_PEAK_READERS already. */
 int process_peak_open(struct process_peak *peak, struct gput_error *error);
 
-/* Reads, and resets the kernel's figure. False: not possible. Any thread. */
+/* Takes a reading, and resets the kernel's figure. Returns false if that is not possible. May be
+ * called by any thread. */
 bool process_peak_read(struct process_peak *peak, struct process_peak_reading *reading);
 
-/* Also in a forked child, which does not have the page. */
+/* Frees the slot and closes the files; also in a forked child, which does not have the page. */
 void process_peak_close(struct process_peak *peak);
 
-/* The kernel's figure, which others may have reset. False: it cannot be read. */
+/* Reads the kernel's figure, which others may have reset. Returns false if it cannot be read. */
 bool process_peak_high_water(int64_t *bytes);
 
-/* The page, for who does not reset: what others read is there. NULL: no process can reset it here.
- * Valid as long as the process. */
+/* Returns the page, for users that do not reset the peak: it has what readers have read. NULL: no
+ * reader can reset it. Valid until the process ends. */
 const struct process_peak_page *process_peak_page(void);
 
-/* The highest figure that a reader has taken from the kernel; 0: none has. `page` may be NULL. */
+/* Returns the highest peak that a reader has reset; 0: none. `page` may be NULL. */
 int64_t process_peak_taken(const struct process_peak_page *page);
 
 /*
  * ---- Peaks of calls ----
  *
- * The peak of RSS since any earlier mark. Each mark of a process ends a segment, of which the
- * kernel said the peak (VmHWM), and begins the next one. Calls may nest and overlap in any way.
+ * The peak of RSS since any earlier mark. Each mark of a process ends a segment, whose peak is the
+ * kernel's VmHWM, and begins the next one. Calls may nest and overlap in any way.
  *
- * Kept are only segments above all later ones: what came before a higher one is not a peak of any
- * call that goes on. Where there are too many, two neighbors become one.
+ * Only segments that are higher than all later ones are kept, as a segment before a higher one is
+ * not the peak of any open call. If there are too many, neighbours are merged.
  */
 #define PEAK_SEGMENTS_MAX 1024
 
@@ -67,15 +68,15 @@ int64_t process_peak_taken(const struct process_peak_page *page);
 struct peak_segments {
     size_t count;
     struct peak_segment {
-        int64_t first_end_ns; /* of the first segment that became part of it */
+        int64_t first_end_ns; /* end of the first segment that was merged into it */
         int64_t end_ns;
         int64_t bytes;
-    } segments[PEAK_SEGMENTS_MAX]; /* ever lower */
+    } segments[PEAK_SEGMENTS_MAX]; /* in descending order of `bytes` */
 };
 
-/* Adds the segment that ends now. Times rise. */
+/* Adds the segment that ends now. Times must increase. */
 void peak_segments_add(struct peak_segments *peaks, int64_t end_ns, int64_t bytes);
 
-/* The peak of all segments that end after that time; SUB_TRACKING_UNKNOWN: there is none, or it
- * is not known any more. */
+/* Returns the peak of all segments that end after that time; SUB_TRACKING_UNKNOWN: there is none,
+ * or it is no longer known. */
 int64_t peak_segments_since(const struct peak_segments *peaks, int64_t time_ns);

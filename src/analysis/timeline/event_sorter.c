@@ -19,11 +19,11 @@ struct entry {
     uint32_t is_pair : 1;
 };
 
-/* What stands before a record in the temporary file. */
+/* Precedes each record in the temporary file. */
 struct record_head {
     int64_t start_ns;
     int64_t duration_ns;
-    int64_t order; /* among equals */
+    int64_t order; /* among records of equal start and duration */
     uint64_t length;
 };
 
@@ -38,14 +38,14 @@ struct event_sorter {
     char *arena;
     size_t arena_used, arena_capacity;
     struct entry *entries;
-    struct entry *scratch; /* as many */
+    struct entry *scratch; /* memory to sort into; as large as `entries` */
     size_t count, capacity;
     struct sorted_runs *runs;
     bool taking;
-    size_t taken; /* when all is in memory */
+    size_t taken; /* number of records returned, when all are in memory */
 };
 
-/* Orders records as in memory: by start; of equal starts the longer one comes first. */
+/* Orders records as in memory: by start; among equal starts, the longer one first. */
 static int compare_heads(const void *left, const void *right)
 {
     const struct record_head *a = left, *b = right;
@@ -76,7 +76,8 @@ int event_sorter_create(
     return code;
 }
 
-/* Sorts by RADIX_BITS bits of the start, stably. False: all share these bits, nothing was done. */
+/* Sorts by RADIX_BITS bits of the start, stably. Returns false, and does nothing, if all starts
+ * share these bits. */
 static bool radix_pass(
     const struct entry *from, struct entry *to, size_t count, int64_t min, unsigned shift)
 {
@@ -97,7 +98,7 @@ static bool radix_pass(
     return true;
 }
 
-/* Swaps the entries with the memory that they were sorted into. */
+/* Swaps `entries` and `scratch`. */
 static void swap_entries(struct event_sorter *sorter)
 {
     struct entry *entries = sorter->entries;
@@ -105,14 +106,14 @@ static void swap_entries(struct event_sorter *sorter)
     sorter->scratch = entries;
 }
 
-/* Returns where an entry comes among equals, by its place in the arena: pairs in reverse, before
+/* Returns the order of an entry among equals, by its place in the arena: pairs in reverse, before
  * all others. */
 static int64_t order_of(const struct entry *entry)
 {
     return entry->is_pair ? -1 - (int64_t)entry->offset : (int64_t)entry->offset;
 }
 
-/* Orders entries of the same start: the longer one comes first. */
+/* Orders entries with the same start: the longer one first. */
 static int compare_equal_starts(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
@@ -120,7 +121,7 @@ static int compare_equal_starts(const void *left, const void *right)
     return ORDER(order_of(a), order_of(b));
 }
 
-/* Returns whether an entry comes before another in the sorted order. */
+/* Whether an entry comes before another in the sorted order. */
 static bool entry_before(const struct entry *a, const struct entry *b)
 {
     if (a->start_ns != b->start_ns)
@@ -128,8 +129,8 @@ static bool entry_before(const struct entry *a, const struct entry *b)
     return compare_equal_starts(a, b) < 0;
 }
 
-/* Sorts by moving each entry forward a few places, as most traces are nearly in order. False: that
- * became too much work, and the entries are in a third order. */
+/* Sorts by moving each entry forward a few places, as most traces are nearly in order. Returns
+ * false when that became too much work; the entries are then partly sorted. */
 static bool sort_nearly_sorted(struct entry *entries, size_t count)
 {
     size_t moves = 0, max = count * 16;
@@ -146,7 +147,7 @@ static bool sort_nearly_sorted(struct entry *entries, size_t count)
     return true;
 }
 
-/* Sorts what is in memory by its start. */
+/* Sorts the entries in memory. */
 static void sort_entries(struct event_sorter *sorter)
 {
     struct entry *entries = sorter->entries;
@@ -171,12 +172,13 @@ static void sort_entries(struct event_sorter *sorter)
     }
 }
 
+/* Returns the bytes of a record in the arena. */
 static const char *record_bytes(const struct event_sorter *sorter, const struct entry *entry)
 {
     return sorter->arena + (size_t)entry->offset * 8;
 }
 
-/* Sorts what is in memory and moves it to the temporary file. */
+/* Sorts the records in memory and moves them to the temporary file. */
 static int spill(struct event_sorter *sorter, struct gput_error *error)
 {
     if (sorter->count == 0)
@@ -199,7 +201,7 @@ static int spill(struct event_sorter *sorter, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Makes space for another event. False without memory. */
+/* Makes space for another entry. Returns false without memory. */
 static bool grow_entries(struct event_sorter *sorter)
 {
     if (sorter->count < sorter->capacity)
@@ -211,14 +213,14 @@ static bool grow_entries(struct event_sorter *sorter)
     return true;
 }
 
-/* Makes space for the bytes of a record. False without memory. */
+/* Makes space for the bytes of a record. Returns false without memory. */
 static bool grow_arena(struct event_sorter *sorter, size_t length)
 {
     size_t needed = sorter->arena_used + length + SORTER_PADDING;
     if (needed <= sorter->arena_capacity)
         return true;
     size_t capacity = needed > sorter->memory_bytes ? needed * 2 : sorter->memory_bytes;
-    /* All of it at once: what is not touched costs nothing, and huge pages make touching cheap. */
+    /* Map all of it at once: untouched pages cost nothing, and huge pages make touching cheap. */
     void *arena = sorter->arena
                       ? mremap(sorter->arena, sorter->arena_capacity, capacity, MREMAP_MAYMOVE)
                       : mmap(NULL, capacity, PROT_READ | PROT_WRITE,
@@ -231,14 +233,14 @@ static bool grow_arena(struct event_sorter *sorter, size_t length)
     return true;
 }
 
-/* Returns what the records in memory cost, including one more of that length. */
+/* Returns the memory that the records need, including one more of that length. */
 static size_t held_bytes(const struct event_sorter *sorter, size_t length)
 {
     return sorter->arena_used + length + (sorter->count + 1) * 2 * sizeof(struct entry);
 }
 
-/* Adds a record, and moves all to the temporary file where memory would be exceeded. NULL: `error`
- * says why. */
+/* Adds a record. If memory would be exceeded, first moves all others to the temporary file. Returns
+ * NULL with `error` set on failure. */
 static void *add(struct event_sorter *sorter, struct entry entry, struct gput_error *error)
 {
     size_t length = entry.length;
@@ -258,7 +260,7 @@ static void *add(struct event_sorter *sorter, struct entry entry, struct gput_er
     return place;
 }
 
-/* Returns whether a record cannot be added: it is too large, or the merge has begun. */
+/* Whether a record cannot be added: it is too large, or reading has begun. */
 static bool refuses(const struct event_sorter *sorter, size_t length, struct gput_error *error)
 {
     if (!sorter->taking && length <= MAX_RECORD)
@@ -282,7 +284,7 @@ void *event_sorter_add_pair(struct event_sorter *sorter, int64_t start_ns, int64
     return refuses(sorter, length, error) ? NULL : add(sorter, entry, error);
 }
 
-/* Frees what is in memory. */
+/* Frees the records in memory. */
 static void free_memory(struct event_sorter *sorter)
 {
     if (sorter->arena)
@@ -299,7 +301,7 @@ int event_sorter_next(struct event_sorter *sorter, struct sorted_record *record,
     bool first = !sorter->taking;
     sorter->taking = true;
     if (sorted_runs_count(sorter->runs) > 0) {
-        /* Take the next record of all runs in the file. */
+        /* Read the next record of all runs in the file. */
         const void *next;
         if (first) {
             TRY(spill(sorter, error));

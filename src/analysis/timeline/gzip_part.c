@@ -2,13 +2,13 @@
 
 #include <zlib.h>
 
-/* For zlib: the largest window, and neither head nor end. */
+/* zlib's bits for the largest window, without header and trailer. */
 #define WINDOW_BITS (-15)
 #define MEMORY_LEVEL 8
-/* What ends a part on a whole byte; deflateBound() knows of the end of a stream alone. */
+/* Bytes of a flush, which ends a part on a whole byte; deflateBound() does not include them. */
 #define FLUSH_BYTES 16
 
-/* Packed by DEFLATE, no name, no time, quickest level, of Unix: RFC 1952. */
+/* Header of gzip (RFC 1952): DEFLATE, no name, no time, fastest level, Unix. */
 const unsigned char gzip_head[GZIP_HEAD_BYTES] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 3};
 
 int gzip_part_pack(const struct str *text, struct gzip_part *part, struct gput_error *error)
@@ -46,6 +46,7 @@ void gzip_part_count(struct gzip_part *whole, const struct gzip_part *part)
     whole->length += part->length;
 }
 
+/* Writes a number as four bytes, the lowest first. */
 static void put_number(uint32_t number, unsigned char *bytes)
 {
     for (int i = 0; i < 4; i++)
@@ -54,7 +55,7 @@ static void put_number(uint32_t number, unsigned char *bytes)
 
 void gzip_end(const struct gzip_part *whole, unsigned char end[GZIP_END_BYTES])
 {
-    end[0] = 3; /* a last block, without anything in it */
+    end[0] = 3; /* an empty last block */
     end[1] = 0;
     put_number(whole->check, end + 2);
     put_number((uint32_t)whole->length, end + 6);

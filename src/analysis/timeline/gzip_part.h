@@ -1,6 +1,6 @@
 /*
- * Parts of a file that is packed by gzip. Each can be packed by a thread of its own: a head, parts
- * one after the other and an end are one ordinary file, of one member.
+ * Compresses a gzip file in parts, each possibly in a thread of its own. A header, the parts one
+ * after the other and a trailer form an ordinary file with one member.
  */
 #pragma once
 
@@ -11,17 +11,17 @@
 
 struct gzip_part {
     struct str bytes;
-    uint64_t length; /* of the text that is packed in them */
-    uint32_t check;  /* of it: CRC-32 */
+    uint64_t length; /* length of the uncompressed text */
+    uint32_t check;  /* CRC-32 of the uncompressed text */
 };
 
-/* Replaces the part. At the quickest level: packing takes longer than all else even so. Errors:
- * GPUT_ERROR_MEMORY. */
+/* Replaces the part by a compressed text. It uses the fastest level, as compression takes longer
+ * than everything else even then. Errors: GPUT_ERROR_MEMORY. */
 int gzip_part_pack(const struct str *text, struct gzip_part *part, struct gput_error *error);
 
 void gzip_part_finish(struct gzip_part *part);
 
-/* Counts another part: `whole` has the length and the check of all so far, zeroes at first. */
+/* Adds a part to the length and the check of `whole`, which are zero at first. */
 void gzip_part_count(struct gzip_part *whole, const struct gzip_part *part);
 
 #define GZIP_HEAD_BYTES 10
@@ -29,5 +29,5 @@ void gzip_part_count(struct gzip_part *whole, const struct gzip_part *part);
 
 extern const unsigned char gzip_head[GZIP_HEAD_BYTES];
 
-/* The end of a file of all that was counted. */
+/* Makes the trailer of a file with all parts that were counted. */
 void gzip_end(const struct gzip_part *whole, unsigned char end[GZIP_END_BYTES]);

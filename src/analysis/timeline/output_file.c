@@ -39,7 +39,7 @@ int output_file_open(const char *path, struct output_file *file, struct gput_err
     return code;
 }
 
-/* Writes a part, after the head where it is the first. */
+/* Writes a compressed part, after the header if it is the first. */
 static int write_part(
     struct output_file *file, const struct gzip_part *part, struct gput_error *error)
 {
@@ -51,7 +51,7 @@ static int write_part(
     return GPUT_OK;
 }
 
-/* Writes a text, packed if the file is. */
+/* Writes a text, compressed if the file is. */
 static int write_text(struct output_file *file, const struct str *text, struct gput_error *error)
 {
     struct gzip_part part = {0};
@@ -64,7 +64,7 @@ static int write_text(struct output_file *file, const struct str *text, struct g
     return code;
 }
 
-/* Writes a piece, which is packed here unless it was before. */
+/* Writes a piece; compresses it if the file is compressed and the piece is not. */
 static int write_out(struct output_file *file, struct output_piece *piece, struct gput_error *error)
 {
     int code = GPUT_OK;
@@ -78,7 +78,7 @@ static int write_out(struct output_file *file, struct output_piece *piece, struc
 
 /* ---- the thread ---- */
 
-/* Writes what is handed over, in a thread of its own, until all is written. */
+/* Runs in the thread: writes each piece that is handed over, until there are no more. */
 static void *write_on(void *user)
 {
     struct output_file *file = user;
@@ -99,7 +99,7 @@ static void *write_on(void *user)
     return NULL;
 }
 
-/* Returns the code of the writing thread, with its error. */
+/* Returns the result of the writing thread, and copies its error. */
 static int how_it_went(const struct output_file *file, struct gput_error *error)
 {
     if (file->code != GPUT_OK && error)
@@ -107,7 +107,7 @@ static int how_it_went(const struct output_file *file, struct gput_error *error)
     return file->code;
 }
 
-/* Gives the thread a piece, for the buffer of the one that it has written. */
+/* Hands a piece to the thread. The caller gets the buffer of the piece that was written before. */
 static int hand_over(struct output_file *file, struct output_piece *piece, struct gput_error *error)
 {
     /* Block signals in the new thread, except SIGPIPE: that one ends the program, as it would
@@ -138,7 +138,7 @@ static int hand_over(struct output_file *file, struct output_piece *piece, struc
     return code;
 }
 
-/* Ends the thread once it has written what it was given. */
+/* Ends the thread once it has written its last piece. */
 static void end_thread(struct output_file *file)
 {
     if (!file->has_thread)
@@ -151,7 +151,7 @@ static void end_thread(struct output_file *file)
     file->has_thread = false;
 }
 
-/* Hands the filled buffer to the writing thread, and takes an empty one for it. */
+/* Hands the filled buffer to the writing thread, and gets an empty one for it. */
 static int hand_over_buffer(struct output_file *file, struct gput_error *error)
 {
     struct output_piece piece = {.part.bytes = file->buffer};
@@ -194,7 +194,7 @@ int output_file_add_part(struct output_file *file, struct gzip_part *part, struc
 
 /* ---- the end ---- */
 
-/* Writes what is left when the thread has ended, and the end of a gzip file. */
+/* Ends the thread, and writes the rest and the trailer of a gzip file. */
 static int write_rest(struct output_file *file, struct gput_error *error)
 {
     end_thread(file);

@@ -11,46 +11,47 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* What the thread writes at once. */
+/* A part of the output, written in one go. */
 struct output_piece {
-    struct gzip_part part; /* if not packed, its bytes are the text */
+    struct gzip_part part; /* if not compressed, `bytes` is the text */
     bool is_packed;
 };
 
 struct output_file {
     struct str buffer; /* append here, then call output_file_flow() */
-    bool packs;        /* it compresses; set when it is opened */
+    bool packs;        /* the file is compressed; set by output_file_open() */
 
-    /* Used by the thread alone while it runs: */
+    /* Used only by the thread while it runs: */
     struct file_writing writing;
     bool has_head;
-    struct gzip_part whole; /* what was packed so far, without bytes */
+    struct gzip_part whole; /* length and check of all parts so far, without bytes */
 
     pthread_t thread;
     bool has_thread;
-    pthread_mutex_t lock; /* guards all below */
+    pthread_mutex_t lock; /* guards the members below */
     pthread_cond_t moved;
-    struct output_piece full; /* being written while `is_full` */
+    struct output_piece full; /* the piece being written, while `is_full` */
     bool is_full;
     bool is_over;
-    int code; /* the first error of writing, or GPUT_OK */
+    int code; /* result of the first failed write, or GPUT_OK */
     struct gput_error error;
 };
 
-/* Whether there is no folder to write next to. */
+/* Whether the path is written directly, so that it has no folder for temporary files. */
 bool output_file_is_straight(const char *path);
 
 int output_file_open(const char *path, struct output_file *file, struct gput_error *error);
 
-/* Writes the buffer once it is full enough. To be called after appending. A failed write is
- * reported by a later call. */
+/* Hands the buffer over for writing once it is full enough. Call it after appending. A failed write
+ * is reported by a later call. */
 int output_file_flow(struct output_file *file, struct gput_error *error);
 
-/* Adds a text, which is empty afterwards and may have another buffer, and does the same. */
+/* Adds a text like output_file_flow(). The text is empty afterwards, and may have another
+ * buffer. */
 int output_file_add(struct output_file *file, struct str *text, struct gput_error *error);
 
-/* Adds what was packed elsewhere to a file that packs; `part` may have another buffer afterwards.
- */
+/* Adds a compressed part to a file that is compressed; `part` may have another buffer
+ * afterwards. */
 int output_file_add_part(
     struct output_file *file, struct gzip_part *part, struct gput_error *error);
 

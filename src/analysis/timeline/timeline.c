@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An event in the sorter. After this record come the id of an event that has one, and then its
- * texts, or where they are in a file. */
+/* An event in the sorter. The record is followed by the id, if the event has one, and then by its
+ * texts, unless they are read again from a file. */
 struct record_head {
     uint32_t thread;
     char type;
@@ -17,7 +17,7 @@ struct record_head {
     bool has_id : 1;
     bool id_is_local : 1;
     bool placed : 1;
-    bool not_ascii : 1; /* any of the texts */
+    bool not_ascii : 1; /* at least one text has bytes beyond ASCII */
 };
 
 struct copied_record {
@@ -28,9 +28,9 @@ struct copied_record {
 struct placed_record {
     struct record_head head;
     uint64_t file : 16;
-    uint64_t at : 48; /* of the event in the file */
+    uint64_t at : 48; /* offset of the event in the file */
     uint16_t length;
-    uint16_t starts[TEXT_COUNT]; /* of the texts in the event */
+    uint16_t starts[TEXT_COUNT]; /* offsets of the texts in the event */
     uint16_t lengths[TEXT_COUNT];
 };
 
@@ -43,7 +43,7 @@ int timeline_init(
     return event_sorter_create(folder, memory_bytes, &timeline->sorter, error);
 }
 
-/* Returns what a record keeps of an event, besides its texts. */
+/* Returns the members of an event that a record keeps besides its texts. */
 static struct record_head head_of(const struct timeline_event *event, bool placed)
 {
     return (struct record_head){.thread = event->thread,
@@ -70,7 +70,7 @@ static void *reserve_record(struct timeline *timeline, const struct timeline_eve
         timeline->sorter, event->start_ns, event->duration_ns, length, error);
 }
 
-/* Adds an event with copies of its texts. False: `error` says why. */
+/* Adds an event with copies of its texts. Returns false with `error` set on failure. */
 static bool add_copied(
     struct timeline *timeline, const struct timeline_event *event, struct gput_error *error)
 {
@@ -92,7 +92,8 @@ static bool add_copied(
     return true;
 }
 
-/* Adds an event with the place of its text in the input. False: `error` says why. */
+/* Adds an event with the place of its text in the input. Returns false with `error` set on
+ * failure. */
 static bool add_placed(struct timeline *timeline, const struct timeline_event *event,
     const struct event_place *place, struct gput_error *error)
 {
@@ -115,6 +116,7 @@ static bool add_placed(struct timeline *timeline, const struct timeline_event *e
     return true;
 }
 
+/* Whether a place is known and small enough for a record. */
 static bool can_be_placed(const struct event_place *place)
 {
     return place && place->file < UINT16_MAX && place->length <= UINT16_MAX && place->at >> 48 == 0;
@@ -166,7 +168,7 @@ int timeline_add_counter(struct timeline *timeline, uint32_t thread, const char 
     return timeline_add(timeline, &event, NULL, error);
 }
 
-/* Takes the texts of an event from its record. */
+/* Sets the texts of an event from its record. */
 static void unpack_copied(const struct copied_record *record, struct timeline_event *event)
 {
     const char *text = (const char *)(record + 1) + id_size(&record->head);
@@ -177,7 +179,7 @@ static void unpack_copied(const struct copied_record *record, struct timeline_ev
     }
 }
 
-/* Reads the texts of an event from the input. */
+/* Sets the texts of an event, read again from the input. */
 static int unpack_placed(const struct placed_record *record, struct source_texts *texts,
     struct timeline_event *event, struct gput_error *error)
 {

@@ -19,17 +19,17 @@
 
 /* ---- The line of an event ---- */
 
-/* The line of one event in a merged timeline. */
+/* Writes the line of one event of a merged timeline. */
 
-/* What is kept from line to line. Begins as zeroes. */
+/* State kept between lines; zero at first. */
 struct event_line_memory {
-    struct str clean; /* texts that were checked to be UTF-8; to be finished */
-    int64_t second;   /* the whole second that was written last */
-    size_t length;    /* of its digits */
+    struct str clean; /* texts made valid UTF-8; to be freed */
+    int64_t second;   /* the last whole second that was written */
+    size_t length;    /* number of its digits */
     char text[NUMBER_TEXT_SIZE];
 };
 
-/* What an event's line takes besides its texts, at most. */
+/* Maximum length of a line without the texts of the event. */
 #define LINE_OVERHEAD (4 * NUMBER_TEXT_SIZE + 160)
 
 static char *put(char *at, const char *text, size_t length)
@@ -45,7 +45,7 @@ static char *put_int(char *at, int64_t value)
     return at + number_format_int64(value, at);
 }
 
-/* Thousandths after a whole number. */
+/* Writes up to three decimals. */
 static char *put_decimals(char *at, unsigned thousandths)
 {
     const char decimals[4] = {'.', (char)('0' + thousandths / 100),
@@ -56,7 +56,7 @@ static char *put_decimals(char *at, unsigned thousandths)
     return at + (decimals[3] != '0' ? 4 : decimals[2] != '0' ? 3 : 2);
 }
 
-/* Nanoseconds as microseconds, with decimals only where they are needed. */
+/* Writes nanoseconds as microseconds, with decimals only where they are needed. */
 static char *put_us(char *at, int64_t ns)
 {
     int64_t us = ns / 1000, rest = ns % 1000;
@@ -77,7 +77,8 @@ static char *put_text(char *at, const char *text, size_t length)
     return at + length;
 }
 
-/* Copies up to a line break or `end`; returns how much. Goes beyond as put_text() does. */
+/* Copies up to a line break or `end`. Returns the length. May read and write beyond the end as
+ * put_text() does. */
 static size_t put_line(char *at, const char *text, const char *end)
 {
     size_t length = (size_t)(end - text);
@@ -100,7 +101,7 @@ static size_t put_line(char *at, const char *text, const char *end)
     return length;
 }
 
-/* Copies a value without line breaks and indentation, which occur only between its tokens. */
+/* Copies a value without line breaks and indentation, which only occur between its tokens. */
 static char *put_on_one_line(char *at, const char *text, size_t length)
 {
     const char *end = text + length;
@@ -121,7 +122,7 @@ static char *put_two_digits(char *at, unsigned number)
     return at + 2;
 }
 
-/* Writes a time. Nearly all times are in the same second as the one before. */
+/* Writes a time. Nearly all times are in the same second as the previous one. */
 static char *put_moment(char *at, int64_t ns, struct event_line_memory *last)
 {
     int64_t second = ns / 1000000000;
@@ -140,12 +141,13 @@ static char *put_moment(char *at, int64_t ns, struct event_line_memory *last)
     return put_decimals(at, rest % 1000);
 }
 
-/* Appends a line after another one. `heading` is what all events of a lane have in common. */
+/* Appends the line of an event, after that of another one. `heading` is common to all events of a
+ * lane. */
 static void event_line_append(struct str *out, struct timeline_event *event, const char *heading,
     size_t heading_length, struct event_line_memory *memory)
 {
     if ((event->name.flags | event->category.flags | event->args.flags) & JSON_NOT_ASCII) {
-        /* Check that every text is UTF-8 if one is not ASCII. `clean` then holds the texts. */
+        /* Make all texts valid UTF-8 if one is not ASCII. They are then in `clean`. */
         size_t starts[TEXT_COUNT];
         str_clear(&memory->clean);
         for (int i = 0; i < TEXT_COUNT; i++) {
@@ -178,10 +180,9 @@ static void event_line_append(struct str *out, struct timeline_event *event, con
         at = put_us(at, event->duration_ns);
     }
 
-    /* Write those members of an event that few have. */
+    /* Write the members that only few events have. */
     if (event->has_id) {
-        /* Write the id as a number, or in hex where a reader with floating point would confuse it
-         * with others. */
+        /* Write the id as a number, or in hex if a double could not hold it exactly. */
         at = event->id_is_local ? PUT(at, ", \"id2\": {\"local\": ") : PUT(at, ", \"id\": ");
         if (event->id_is_local || event->id >> 53 != 0)
             at += sprintf(at, "\"0x%" PRIx64 "\"", event->id);
@@ -217,7 +218,7 @@ static void event_line_append(struct str *out, struct timeline_event *event, con
 static void begin_metadata(struct str *out, bool *first, const char *what, int64_t pid, int64_t tid,
     const char *key, const char *text)
 {
-    /* One event a line; the first is not preceded by a comma. */
+    /* One event a line, with a comma before all but the first. */
     str_append(out, *first ? "[\n" : ",\n");
     *first = false;
 
@@ -242,7 +243,7 @@ static void append_metadata(struct str *out, bool *first, const char *what, int6
     str_append(out, "}}");
 }
 
-/* Names a process when it is seen first, with its place and labels. */
+/* Writes the name, sort index and labels of a process when it first occurs. Returns its pid. */
 static int64_t introduce_process(
     struct timeline_tracks *tracks, uint32_t number, struct str *out, bool *first)
 {
@@ -252,8 +253,8 @@ static int64_t introduce_process(
         return pid;
     process->written = true;
 
-    /* The name has more for gpu-tracker's readers: that this is a merged timeline, and the
-     * process's origin. */
+    /* The name has further members for readers of gpu-tracker: the mark of a merged timeline, and
+     * the process's origin. */
     const struct timeline_trace *trace =
         process->trace == TRACK_NONE ? NULL : tracks->traces + process->trace;
     begin_metadata(out, first, "process_name", process->pid, -1, "name", process->name);
@@ -269,31 +270,32 @@ static int64_t introduce_process(
     return pid;
 }
 
-/* ---- events on their way through several threads ---- */
+/* ---- Writing by several threads ---- */
 
-/* What a job holds at most, but for its last event: about what output_file.h hands over at once. */
+/* Maximum size of a job, except for its last event: about what output_file.h writes at once. */
 #define JOB_EVENTS 4096
 #define JOB_TEXT (320u << 10)
-/* The lines of fewer events are made by one thread. */
+/* Below this number of events, one thread makes all lines. */
 #define FEW_EVENTS 20000
-/* Buffers that a huge event has made larger than this are given back. */
+/* Buffers that a huge event has made larger than this are freed. */
 #define LARGE_BUFFER (4u << 20)
 
-/* An event in a job, whose bytes hold its record, what is written before it and its heading. */
+/* An event of a job. The job's bytes have its record, the text to write before it, and its
+ * heading. */
 struct planned_line {
-    struct timeline_record record; /* its own bytes are set when it is read */
+    struct timeline_record record; /* `bytes` is set when the line is made */
     size_t before_length;
     size_t heading_length;
 };
 
 struct line_job {
-    struct source_texts **texts; /* by thread */
+    struct source_texts **texts; /* one for each thread */
     struct planned_line *lines;
     size_t count;
-    size_t text_length; /* of all events */
+    size_t text_length; /* total length of all events */
     struct str bytes;
     struct str out;
-    struct gzip_part part; /* `out`, where the file is packed */
+    struct gzip_part part; /* `out` compressed, if the file is */
     bool packs;
     struct event_line_memory memory;
     int code;
@@ -305,7 +307,7 @@ static size_t padded(size_t length)
     return (length + 7) & ~(size_t)7;
 }
 
-/* Writes the lines of a job, from the events that were planned. */
+/* Writes the lines of a job. */
 static int make_lines(struct line_job *job, struct source_texts *texts, struct gput_error *error)
 {
     const char *at = str_text(&job->bytes);
@@ -323,7 +325,7 @@ static int make_lines(struct line_job *job, struct source_texts *texts, struct g
     return job->out.failed ? error_memory(error) : GPUT_OK;
 }
 
-/* Makes the lines of a job in a worker thread, and packs them. */
+/* Writes the lines of a job in a worker thread, and compresses them. */
 static void run_job(void *user, unsigned thread)
 {
     struct line_job *job = user;
@@ -343,15 +345,15 @@ static void finish_job(void *user)
     str_finish(&job->memory.clean);
 }
 
-/* One timeline on its way to a file. */
+/* The state of writing a timeline. */
 struct writing {
     struct timeline *timeline;
     struct output_file file;
     struct ordered_jobs *jobs;
-    struct source_texts **texts; /* by thread; the first are the timeline's */
+    struct source_texts **texts; /* one for each thread; the first is the timeline's own */
     unsigned threads;
-    struct str before; /* the current event */
-    bool first;        /* nothing was written yet */
+    struct str before; /* text to write before the current event */
+    bool first;        /* no event was written yet */
 };
 
 static void append_padded(struct str *bytes, const void *more, size_t length, size_t total)
@@ -360,7 +362,7 @@ static void append_padded(struct str *bytes, const void *more, size_t length, si
     str_append_repeated(bytes, '\0', padded(total) - total);
 }
 
-/* Puts an event into the job, with all that depends on those before it. */
+/* Adds an event to the job, with all that depends on earlier events. */
 static int plan_line(struct writing *writing, struct line_job *job,
     const struct timeline_record *record, struct gput_error *error)
 {
@@ -376,7 +378,7 @@ static int plan_line(struct writing *writing, struct line_job *job,
     str_clear(before);
     int64_t pid = introduce_process(tracks, thread->process, before, &writing->first);
 
-    /* Name a lane when it is seen first. */
+    /* Name a lane when it first occurs. */
     CLEANUP_STR struct str name = {0};
     if (!lane->written) {
         lane->written = true;
@@ -403,7 +405,7 @@ static int plan_line(struct writing *writing, struct line_job *job,
     return job->bytes.failed || before->failed ? error_memory(error) : GPUT_OK;
 }
 
-/* Begins a job with the next events. */
+/* Empties a job for the next events. */
 static int start_job(struct writing *writing, struct line_job *job, struct gput_error *error)
 {
     job->texts = writing->texts;
@@ -416,6 +418,7 @@ static int start_job(struct writing *writing, struct line_job *job, struct gput_
     return job->lines ? GPUT_OK : error_memory(error);
 }
 
+/* Frees a buffer that has become too large to be kept. */
 static void give_back_large(struct str *text)
 {
     if (text->capacity > LARGE_BUFFER)
@@ -480,7 +483,7 @@ static int write_all(struct writing *writing, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Starts the threads; each reads texts by itself. */
+/* Starts the threads, each with its own reader of texts. */
 static int start_threads(struct writing *writing, struct gput_error *error)
 {
     static const struct job_class class = {sizeof(struct line_job), run_job, finish_job};

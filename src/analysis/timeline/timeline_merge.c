@@ -28,16 +28,16 @@ enum input_kind { INPUT_ROOT, INPUT_FRAMEWORK_FILE, INPUT_TRACE, INPUT_SESSION }
 struct input {
     enum input_kind kind;
     char *path;
-    const char *suffix; /* of a file of framework events */
+    const char *suffix; /* suffix of a file of framework events; NULL: of another kind */
 };
 
 struct merge {
     const struct gput_timeline_options *options;
     struct input *inputs;
     size_t n_inputs;
-    struct trace_clock *clocks; /* one an input */
-    uint64_t bytes;             /* of the inputs that are files */
-    char folder[4096];          /* of the output */
+    struct trace_clock *clocks; /* one for each input */
+    uint64_t bytes;             /* size of the inputs that are files */
+    char folder[4096];          /* folder of the output */
     struct timeline timeline;
     struct timeline_inputs adding;
 };
@@ -73,7 +73,7 @@ void gput_timeline_result_init(struct gput_timeline_result *result, size_t size)
     sized_init(result, size, &nothing, sizeof nothing);
 }
 
-/* The suffix of a file of framework events, or NULL. */
+/* Returns the suffix of a file of framework events; NULL: it is none. */
 static const char *framework_suffix(const char *path)
 {
     for (size_t i = 0; i + 1 < trace_suffix_count; i++) {
@@ -84,7 +84,7 @@ static const char *framework_suffix(const char *path)
     return NULL;
 }
 
-/* Adds an input; takes `path` over. */
+/* Adds an input; takes ownership of `path`. */
 static int add_input(
     struct merge *merge, enum input_kind kind, char *path, struct gput_error *error)
 {
@@ -103,14 +103,14 @@ static int add_input(
     return GPUT_OK;
 }
 
-/* Returns whether a file is regular; reading anything else in a folder may never end. */
+/* Whether a file is regular; reading another file of a folder may never end. */
 static bool is_regular(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Adds the files of sessions in a folder, by name. */
+/* Adds the session files of a folder, by name. */
 static int add_sessions(struct merge *merge, const char *folder, struct gput_error *error)
 {
     struct dirent **entries;
@@ -129,7 +129,7 @@ static int add_sessions(struct merge *merge, const char *folder, struct gput_err
     return code;
 }
 
-/* Adds all traces of a folder by name, except merged ones, and the sessions in it; reports have
+/* Adds all traces of a folder by name, except merged timelines, and its session files. Reports have
  * nothing for a timeline. */
 static int add_folder(struct merge *merge, const char *folder, struct gput_error *error)
 {
@@ -152,20 +152,22 @@ static bool is_session(const char *path)
            text_ends_with(path, ".gputblocks");
 }
 
+/* Fails because the output is also an input. */
 static int refuse_output(const char *path, const char *input, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_INVALID,
         "The output %s is the input %s as well: write to another file", path, input);
 }
 
+/* Whether a path is that file, under any name or link. */
 static bool is_file(const char *path, const struct stat *file)
 {
     struct stat info;
     return stat(path, &info) == 0 && info.st_dev == file->st_dev && info.st_ino == file->st_ino;
 }
 
-/* Refuses an output that is also an input, by any of its names and links: writing would destroy it.
- */
+/* Refuses an output that is also an input, under any name or link: writing would destroy the
+ * input. */
 static int check_output(const struct merge *merge, const char *path, struct gput_error *error)
 {
     struct stat output;
@@ -190,7 +192,7 @@ static int check_output(const struct merge *merge, const char *path, struct gput
     return GPUT_OK;
 }
 
-/* Returns whether an input is searched for steps, if steps are needed. */
+/* Whether an input is to be read; a search for steps may skip some. */
 static bool is_wanted(const struct merge *merge, const struct input *input)
 {
     const struct step_search *search = merge->adding.search;
@@ -198,7 +200,7 @@ static bool is_wanted(const struct merge *merge, const struct input *input)
            (input->kind == INPUT_FRAMEWORK_FILE && strcmp(input->suffix, search->suffix) == 0);
 }
 
-/* Adds all inputs that are wanted, in order. */
+/* Adds the inputs in order, or searches them for steps. */
 static int add_inputs(struct merge *merge, struct gput_error *error)
 {
     merge->adding.trace_file = 0;
@@ -239,7 +241,7 @@ static int refuse_order(const struct gput_timeline_options *options, struct gput
         options->end);
 }
 
-/* Reports progress of the reading that follows, and of the writing after it. */
+/* Sets up the reports of progress, of the reading that follows and of the writing after it. */
 static void listen(struct merge *merge, double from, double span)
 {
     struct read_report *report = &merge->adding.report;
@@ -255,7 +257,7 @@ static void listen(struct merge *merge, double from, double span)
     merge->timeline.progress_from = from + span;
 }
 
-/* Finds the steps in one pass over the inputs. */
+/* Searches the inputs for steps, in one pass. */
 static int search_steps(struct merge *merge, struct step_search *search, struct gput_error *error)
 {
     merge->adding.search = search;
@@ -266,7 +268,7 @@ static int search_steps(struct merge *merge, struct step_search *search, struct 
     return code;
 }
 
-/* Finds the times of the chosen steps. Files of the Python timeline say when steps begin; in others
+/* Finds the times of the chosen steps. The Python timeline defines when steps begin; in other files
  * a step number may count something else. */
 static int find_steps(struct merge *merge, struct gput_error *error)
 {
@@ -287,11 +289,11 @@ static int find_steps(struct merge *merge, struct gput_error *error)
     listen(merge, 1.0 / 3, 1.0 / 3);
     if (has_start(options) && search.first_begin_ns == INT64_MAX)
         return step_search_refuse(&search, options->start, error);
-    /* The last step of all ends with what was recorded. */
+    /* The last step ends at the end of the recording. */
     bool is_to_end = !has_end(options) || (search.is_after_last && options->end == search.max_step);
     if (!is_to_end && search.last_begin_ns == INT64_MAX)
         return step_search_refuse(&search, options->end, error);
-    /* Of their begins, not their numbers: steps of several phases are numbered apart. */
+    /* Compare start times, not numbers: each phase numbers its steps separately. */
     if (has_start(options) && !is_to_end && search.first_begin_ns > search.last_begin_ns)
         return refuse_order(options, error);
     if (has_start(options))
@@ -301,7 +303,7 @@ static int find_steps(struct merge *merge, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Converts to nanoseconds; what would overflow becomes the nearest limit. */
+/* Converts to nanoseconds. If that overflows, returns the nearest limit. */
 static int64_t ns_of_us(int64_t us)
 {
     int64_t ns;
@@ -310,7 +312,7 @@ static int64_t ns_of_us(int64_t us)
     return ns;
 }
 
-/* The folder that a path is in, or the path itself when it is a folder. */
+/* Returns the folder of a path, or with `itself` the path itself if it is a folder. */
 static void folder_of(const char *path, bool itself, char *folder, size_t size)
 {
     struct stat info;
@@ -324,7 +326,7 @@ static void folder_of(const char *path, bool itself, char *folder, size_t size)
         slash[slash == folder] = '\0';
 }
 
-/* Finds the folder of temporary files. */
+/* Finds the folder for temporary files. */
 static int find_folder(struct merge *merge, struct gput_error *error)
 {
     const struct gput_timeline_options *options = merge->options;
@@ -343,7 +345,7 @@ static int find_folder(struct merge *merge, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Writes the timeline, and what was read and skipped. */
+/* Writes the timeline, and sets the result. */
 static int write_merged(
     struct merge *merge, struct gput_timeline_result *result, struct gput_error *error)
 {
@@ -360,7 +362,7 @@ static int write_merged(
         .start_us = timeline->first_ns / 1000,
         .end_us = timeline->last_ns / 1000};
     if (timeline->slices + timeline->counters + timeline->others == 0) {
-        /* Say why there is nothing to merge. */
+        /* Explain why there is nothing to merge. */
         const char *const beginning = "There is nothing to merge: ";
         uint64_t left_out = merge->timeline.left_out, unusable = merge->adding.report.unusable;
         if (left_out > 0)
@@ -398,7 +400,7 @@ static int write_merged(
     return GPUT_OK;
 }
 
-/* Finds the inputs, reads them on one clock, and writes them. */
+/* Lists the inputs, adds them on one clock, and writes the timeline. */
 static int merge_inputs(
     struct merge *merge, struct gput_timeline_result *result, struct gput_error *error)
 {
@@ -423,7 +425,7 @@ static int merge_inputs(
     if (!merge->clocks)
         return error_memory(error);
 
-    /* Set which steps or times are merged. */
+    /* Set the selection of steps or times. */
     const struct gput_timeline_options *options = merge->options;
     struct timeline *timeline = &merge->timeline;
     merge->adding.choice = (struct trace_choice){.start_us = INT64_MIN,

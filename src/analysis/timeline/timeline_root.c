@@ -16,8 +16,8 @@
 
 /* ---- Readings of the system ---- */
 
-/* Readings of the machine on a timeline: each a counter; where one is low, an instant event that
- * shows all readings around it. */
+/* A reading of the machine. Each is a value of a counter; a low one also gets an instant event with
+ * all readings around it. */
 
 struct timeline_reading {
     int64_t time_us;
@@ -30,10 +30,10 @@ struct timeline_readings {
     struct timeline_reading *readings;
     size_t count;
     struct names labels;
-    bool has_metric; /* there was a reading of the marked metric */
+    bool has_metric; /* there was a reading of the metric to be marked */
 };
 
-/* Readings this close to a low one are shown with it. */
+/* Readings within this distance of a low one are shown with it. */
 #define AROUND_US 20000
 
 /* Orders readings by time, then by label. */
@@ -50,8 +50,8 @@ static int64_t distance(int64_t left, int64_t right)
     return left < right ? right - left : left - right;
 }
 
-/* Returns whether no other reading of its label, from `first` to before `end`, is nearer to that
- * time, or as near and later. */
+/* Whether this reading is the nearest one of its label to that time, among those from `first` to
+ * before `end`; of two equally near ones, the later. */
 static bool is_nearest(
     const struct timeline_reading *all, size_t first, size_t end, size_t at, int64_t time_us)
 {
@@ -98,7 +98,7 @@ static int add_mark(const struct timeline_readings *readings, size_t at, uint32_
     return timeline_add(timeline, &event, NULL, error);
 }
 
-/* Sorts what was kept and adds it to the timeline. */
+/* Sorts the readings and adds them to the timeline. */
 static int timeline_readings_add(
     struct timeline_readings *readings, struct timeline *timeline, struct gput_error *error)
 {
@@ -112,7 +112,7 @@ static int timeline_readings_add(
         return error_memory(error);
     qsort(readings->readings, readings->count, sizeof *readings->readings, compare_times);
 
-    /* Add all readings as counters, and a mark at each moment at which one is low. */
+    /* Add all readings as counters, and a mark at each time at which one is low. */
     int64_t marked_us = INT64_MIN;
     for (size_t i = 0; i < readings->count; i++) {
         const struct timeline_reading *reading = readings->readings + i;
@@ -150,17 +150,17 @@ struct adding {
     struct timeline_inputs *inputs;
     struct timeline_readings readings;
     struct str text;
-    /* Of the current file: */
+    /* State of the current file: */
     struct {
-        const char *phase; /* NULL: not used */
+        const char *phase; /* phase of the event; NULL: unused */
         int64_t tid;
         uint32_t thread;
     } known[KNOWN_THREADS];
-    uint32_t source;    /* its node; NAMES_NONE: not yet known */
-    uint32_t text_file; /* source_texts_add() */
+    uint32_t source;    /* its node; NAMES_NONE: not known yet */
+    uint32_t text_file; /* from source_texts_add() */
 };
 
-/* Adds an event as its file has it, so that nothing of it is lost. */
+/* Adds an event with the texts of its file, so that nothing is lost. */
 static int add_as_written(struct adding *adding, const struct framework_event *event,
     struct timeline_event *slice, struct gput_error *error)
 {
@@ -176,7 +176,7 @@ static int add_as_written(struct adding *adding, const struct framework_event *e
     return timeline_add(adding->inputs->timeline, slice, &place, error);
 }
 
-/* Adds an event of a framework, or notes which step it is of. */
+/* Adds an event of a framework; while steps are searched for, notes its step instead. */
 static int add_event(void *user, const struct framework_event *event, struct gput_error *error)
 {
     struct adding *adding = user;
@@ -190,7 +190,7 @@ static int add_event(void *user, const struct framework_event *event, struct gpu
         .duration_ns = event->end_ns - event->start_ns,
         .is_pair = !event->written};
     if (adding->source == NAMES_NONE) {
-        /* Look up with the first event what is the same for all events of a file. */
+        /* At the first event, look up what all events of the file share. */
         struct timeline_inputs *inputs = adding->inputs;
         memset(adding->known, 0, sizeof adding->known);
         adding->text_file = source_texts_add(inputs->timeline->texts,
@@ -199,11 +199,11 @@ static int add_event(void *user, const struct framework_event *event, struct gpu
         TRY(adding->source == NAMES_NONE ? error_memory(error) : GPUT_OK);
     }
 
-    /* Find the track of the event. It is nearly always one of the few that were used last; the same
-     * phase of a file is the same text. */
+    /* Find the track of the event. It is nearly always one of the last few; equal phases of a file
+     * have the same address. */
     size_t slot = ((uintptr_t)event->phase / 2 + (uint64_t)event->tid) % KNOWN_THREADS;
     if (adding->known[slot].phase != event->phase || adding->known[slot].tid != event->tid) {
-        /* Find the track of an event of a framework. */
+        /* Look the track up, and remember it. */
         uint32_t *thread = &adding->known[slot].thread;
         struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
         uint32_t process = timeline_process(tracks, event->phase, event->phase);
@@ -221,7 +221,7 @@ static int add_event(void *user, const struct framework_event *event, struct gpu
     }
     slice.thread = adding->known[slot].thread;
 
-    /* Use the texts of an event as they are in the file, if they are clean. */
+    /* Use the texts as they are in the file, unless they need changes. */
     const struct trace_event *written = event->written;
     if (written && !(written->name.flags & JSON_ESCAPED) && !(written->args.flags & JSON_HAS_NAN))
         return add_as_written(adding, event, &slice, error);
@@ -238,6 +238,7 @@ static int add_event(void *user, const struct framework_event *event, struct gpu
     return timeline_add(adding->inputs->timeline, &slice, NULL, error);
 }
 
+/* Keeps a reading of the system. */
 static int add_reading(void *user, const struct system_reading *reading, struct gput_error *error)
 {
     struct adding *adding = user;
@@ -261,7 +262,7 @@ static int add_reading(void *user, const struct system_reading *reading, struct 
     return GPUT_OK;
 }
 
-/* Adds a file of a training profile, as its kind says. */
+/* Adds a file of a training profile according to its kind. */
 static int add_file(struct adding *adding, const struct trace_file *file, struct gput_error *error)
 {
     struct timeline_inputs *inputs = adding->inputs;
@@ -291,7 +292,8 @@ static int add_chosen(struct adding *adding, const struct trace_root *root, cons
         if (chosen[i] && trace_file_is_readable(root->files + i, &adding->inputs->report))
             TRY(add_file(adding, root->files + i, error));
 
-    /* Warn of missing readings only if the metric was asked for: many machines have no GPU. */
+    /* Warn of missing readings only if a metric was asked for; many machines have no GPU for the
+     * default one. */
     const char *metric = adding->inputs->low.metric;
     if (metric && strcmp(metric, DEFAULT_LOW_METRIC) != 0 && !adding->readings.has_metric &&
         adding->readings.count != 0) {
@@ -308,7 +310,7 @@ int timeline_add_root(struct timeline_inputs *inputs, const char *path, struct g
     struct adding adding = {.inputs = inputs};
     struct trace_root root;
     struct trace_choice choice = inputs->choice;
-    if (inputs->search) { /* steps are of the whole, whatever of it is merged */
+    if (inputs->search) { /* steps are searched for in all files, whichever are merged */
         choice.suffixes = &inputs->search->suffix;
         choice.n_suffixes = inputs->search->suffix != NULL;
     }

@@ -22,16 +22,17 @@
 
 /* ---- Further tables ---- */
 
-/* The further tables of a tracking file on a timeline: processes as slices; each GPU, I/O and power
- * as counters. */
+/* The further tables of a tracking file become slices (processes) and counters (each GPU, I/O and
+ * power). */
 
 #define TABLE_ROWS_AT_ONCE 1024
-#define NUMBER_OF_PROCESSES 1 /* of the thread that has their slices; samples have 0 */
+#define NUMBER_OF_PROCESSES 1 /* number of the thread with their slices; samples have 0 */
 
-/* A counter keeps its value until its next one: the rate of an interval stands at its begin. */
+/* Rates as counters. A counter keeps its value until the next one, so the rate of an interval is
+ * set at its start. */
 struct rates {
     struct adding *adding;
-    const char *table, *format;   /* of the name of a counter, with that of a column */
+    const char *table, *format;   /* format of a counter's name, from the name of its column */
     char *names[TOTAL_RATES_MAX]; /* owned */
     size_t columns[TOTAL_RATES_MAX];
     struct total_rates totals;
@@ -40,10 +41,10 @@ struct rates {
 struct adding {
     struct timeline_inputs *inputs;
     const struct gput_static_data *data;
-    uint32_t samples, processes; /* threads */
+    uint32_t samples, processes; /* threads of the timeline */
     double end;
     struct rates energy, io;
-    struct names gpus; /* by uuid */
+    struct names gpus; /* index by UUID */
     struct str name, args;
 };
 
@@ -54,7 +55,7 @@ static bool is_moment(double seconds)
 
 /* ---- Counters ---- */
 
-/* Adds the value of a counter to the track of samples. */
+/* Adds a value of a counter to the track of samples. */
 static int add_counter(
     struct adding *adding, const char *name, double time, double value, struct gput_error *error)
 {
@@ -64,7 +65,7 @@ static int add_counter(
 
 /* ---- Each GPU ---- */
 
-/* Adds a row of a GPU as counters. */
+/* Adds a row of a GPU as values of counters. */
 static int add_gpu_row(
     struct adding *adding, const struct gput_table *part, size_t row, struct gput_error *error)
 {
@@ -93,7 +94,8 @@ static int add_gpu_row(
 
 /* ---- Totals ---- */
 
-/* Adds rates as counters. Nothing is known of the time after the last one. */
+/* Adds the rates of an interval as values of counters. After the last interval, ends them with
+ * 0. */
 static int take_rates(void *user, const struct total_row *begin, const struct total_row *end,
     const double *of_interval, struct gput_error *error)
 {
@@ -106,12 +108,12 @@ static int take_rates(void *user, const struct total_row *begin, const struct to
     return GPUT_OK;
 }
 
-/* Adds the rates of totals that a part of a table holds. */
+/* Adds the rates of the totals in a part of a table. */
 static int add_rates(struct rates *rates, const struct gput_table *part, struct gput_error *error)
 {
     size_t time = table_cells_find(part, "timestamp");
 
-    /* Name the columns of the table, except the time, when it is first seen. */
+    /* Name the columns of the table, except the time, at its first part. */
     size_t *count = &rates->totals.count;
     bool are_named = *count > 0;
     for (size_t i = 0; !are_named && i < gput_table_column_count(part); i++) {
@@ -163,7 +165,8 @@ static void append_cell(
         str_append_double(args, number);
 }
 
-/* Adds a process as a slice from its start to its end. Its arguments leave out names and times. */
+/* Adds a process as a slice from its start to its end. Its arguments have all columns but the name
+ * and these times. */
 static int add_process(
     struct adding *adding, const struct gput_table *part, size_t row, struct gput_error *error)
 {
@@ -199,7 +202,7 @@ static int add_process(
 
 /* ---- All ---- */
 
-/* Adds the rows of those tables that a timeline shows. */
+/* Adds the rows of the tables that a timeline shows. */
 static int take_rows(void *user, const struct gput_tables *tables, const struct gput_table *part,
     struct gput_error *error)
 {
@@ -216,7 +219,7 @@ static int take_rows(void *user, const struct gput_tables *tables, const struct 
     return GPUT_OK;
 }
 
-/* Adds what a tracking file has besides its samples. */
+/* Adds the tables that a tracking file has besides its samples. */
 static int read_tables(
     struct adding *adding, struct tracking_reader *reader, struct gput_error *error)
 {
@@ -229,7 +232,7 @@ static int read_tables(
     gput_tables_destroy(building);
     if (code == GPUT_ERROR_FORMAT)
         read_report_warn(&adding->inputs->report, reason.message);
-    else if (code != GPUT_OK && code != GPUT_ERROR_INVALID) /* invalid: such files have none */
+    else if (code != GPUT_OK && code != GPUT_ERROR_INVALID) /* INVALID: such files have no tables */
         return error_copy(error, &reason);
     TRY(total_rates_end(&adding->energy.totals, error));
     return total_rates_end(&adding->io.totals, error);
@@ -244,7 +247,7 @@ static bool is_of_gpus(int column)
     return column >= GPUT_MAIN_GPU_RAM && column <= GPUT_GPU_HARDWARE_UTILIZATION;
 }
 
-/* Reports what became of a file, after its end. */
+/* Counts a file in the report after its end, and passes its warning on. */
 static void note_reading(struct read_report *report, const char *warning, uint64_t rows_skipped)
 {
     report->files++;
@@ -253,17 +256,19 @@ static void note_reading(struct read_report *report, const char *warning, uint64
     read_report_warn(report, warning);
 }
 
-/* What the samples of one tracking file go to. */
+/* Destination of the samples of one tracking file. */
 struct sampling {
     struct timeline *timeline;
     uint32_t thread;
-    bool has_gpus;                          /* the machine may have had some */
-    char *names[GPUT_MEASUREMENT_COUNT];    /* "main_ram (bytes)"; NULL: not in the file */
-    double factors[GPUT_MEASUREMENT_COUNT]; /* to bytes; 0: as it is */
-    double end;                             /* of the last sample; NaN: there is none */
+    bool has_gpus;                          /* the machine may have GPUs */
+    char *names[GPUT_MEASUREMENT_COUNT];    /* names of counters, "main_ram (bytes)"; NULL: not in
+                                               the file */
+    double factors[GPUT_MEASUREMENT_COUNT]; /* factors to bytes; 0: no conversion */
+    double end;                             /* time of the last sample; NaN: there is none */
 };
 
-/* Names the counters of a session after its columns, with their units. */
+/* Names the counters after the columns of the file, with their units. Returns false without
+ * memory. */
 static bool name_columns(struct sampling *sampling, const struct tracking_reader *reader)
 {
     const struct gput_static_data *data = tracking_reader_static_data(reader);
@@ -284,11 +289,11 @@ static bool name_columns(struct sampling *sampling, const struct tracking_reader
     return true;
 }
 
-/* Adds a row of samples as counters. */
+/* Adds a row of samples as values of counters. */
 static int add_row(
     struct sampling *sampling, const struct tracking_row *row, struct gput_error *error)
 {
-    if (!(fabs(row->timestamp) < 9e9)) /* the year 2255; what is beyond is not a time of a sample */
+    if (!(fabs(row->timestamp) < 9e9)) /* the year 2255; a later time cannot be that of a sample */
         return GPUT_OK;
     sampling->end = fmax(sampling->end, row->timestamp);
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
@@ -296,7 +301,7 @@ static int add_row(
         if (!sampling->names[i] || !isfinite(row->values[i]))
             continue;
         if (!sampling->has_gpus && row->values[i] == 0 && is_of_gpus(i))
-            continue; /* how tracking files say "there is none" */
+            continue; /* tracking files have 0 if there are no GPUs */
         double value = factor != 0 ? round(row->values[i] * factor) : row->values[i];
         TRY(timeline_add_counter(sampling->timeline, sampling->thread, sampling->names[i],
             row->timestamp, value, error));
@@ -339,7 +344,7 @@ static int add_samples(struct timeline_inputs *inputs, const char *path,
     note_reading(
         &inputs->report, tracking_reader_warning(reader), tracking_reader_rows_skipped(reader));
 
-    /* Add the further tables to the same process. A damaged table costs what comes after it, with a
+    /* Add the further tables to the same process. If a table is damaged, the rest is skipped with a
      * warning. */
     struct adding adding = {.inputs = inputs,
         .data = tracking_reader_static_data(reader),
@@ -361,10 +366,10 @@ static int add_samples(struct timeline_inputs *inputs, const char *path,
     return code;
 }
 
-/* The calls of one block in one thread; those of different blocks need not nest. */
+/* The calls of one block in one thread. Calls of different blocks need not nest. */
 struct block_lane {
-    uint32_t thread; /* of the timeline; TRACK_NONE before its first call */
-    struct str name; /* as JSON, in quotes */
+    uint32_t thread; /* thread of the timeline; TRACK_NONE before its first call */
+    struct str name; /* name as JSON, in quotes */
     struct open_starts open;
 };
 
@@ -375,13 +380,13 @@ struct calling {
     uint32_t source;
     struct sub_tracking_names *names;
     struct names lane_keys;
-    struct block_lane *lanes; /* by the number of their key */
+    struct block_lane *lanes; /* by number of their key */
     uint32_t lane_count;
-    uint64_t starts; /* marks of them */
-    uint64_t calls;  /* starts that found their stop */
+    uint64_t starts; /* number of start marks */
+    uint64_t calls;  /* number of starts whose stop was found */
 };
 
-/* Finds the track of a thread, by the file and its numbers. */
+/* Finds the track of a thread, by its file, process and thread id. */
 static int find_thread(struct calling *calling, const struct sub_tracking_mark *row,
     uint32_t *thread, struct gput_error *error)
 {
@@ -398,7 +403,8 @@ static int find_thread(struct calling *calling, const struct sub_tracking_mark *
     return *thread == TRACK_NONE ? error_memory(error) : GPUT_OK;
 }
 
-/* Returns the lane of a code block in a thread, made with its first mark. NULL: out of memory. */
+/* Returns the lane of a code block in a thread, adding it at the first mark. NULL: out of
+ * memory. */
 static struct block_lane *lane_of(struct calling *calling, const struct sub_tracking_mark *row)
 {
     char key[64];
@@ -418,8 +424,8 @@ static struct block_lane *lane_of(struct calling *calling, const struct sub_trac
     return lane->name.failed ? NULL : lane;
 }
 
-/* Finds the start of a stop: the latest of its thread, unless the mark names it. Then the start may
- * also be another thread's, or still come. */
+/* Finds the start of a stop: the one that the mark names, else the latest of its thread. A named
+ * start may be of another thread, or come later in the file. */
 static bool find_start(
     struct open_starts *open, const struct sub_tracking_mark *row, int64_t *start_ns)
 {
@@ -430,7 +436,7 @@ static bool find_start(
     return true;
 }
 
-/* Notes the start of a call, or makes a slice of its start and stop. */
+/* Keeps the start of a call, or adds a slice from its start to its stop. */
 static int add_mark(
     struct calling *calling, const struct sub_tracking_mark *row, struct gput_error *error)
 {
@@ -553,8 +559,7 @@ int timeline_add_session(struct timeline_inputs *inputs, const char *path, struc
     if (code != GPUT_ERROR_FORMAT)
         return code == GPUT_OK ? GPUT_OK : error_copy(error, &not_sub_tracking);
 
-    /* A file that is not a session's, damaged beyond reading, does not keep others from being
-     * merged. */
+    /* A session file that is damaged beyond reading does not keep others from being merged. */
     struct str text = {0};
     if (not_tracking.code == GPUT_ERROR_FORMAT) /* its name may be that of a tracking file */
         str_append_sentence(&text, not_tracking.message);

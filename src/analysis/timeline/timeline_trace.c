@@ -21,13 +21,13 @@
 
 /* ---- The base time ---- */
 
-/* The base time of a trace where it follows the events, as PyTorch 2.4 to 2.7 write it: what its
- * times count from has to be known before they are. */
+/* PyTorch 2.4 to 2.7 write the base time after the events. It is needed before they are read, since
+ * their times are relative to it. */
 
 #define END_BYTES ((size_t)1 << 20)
 
-/* Returns whether the text ends with the object that is open at its beginning. Then the member
- * before it belongs to the whole trace, not to an event. Texts may have invalid escapes. */
+/* Whether the text ends with the object that is open at its beginning. Then the member before it
+ * belongs to the whole trace, not to an event. Strings may have invalid escapes. */
 static bool ends_object(const char *at, const char *end)
 {
     int depth = 1;
@@ -42,8 +42,8 @@ static bool ends_object(const char *at, const char *end)
     return depth == 0 && at <= end && json_skip_space(at) >= end;
 }
 
-/* Returns the base time at the end of a text, the number after the last such key; 0: there is none.
- */
+/* Returns the base time at the end of a text, which is the number after the last such key; 0: there
+ * is none. */
 static int64_t parse_end(const char *text, size_t length)
 {
     static const char key[] = "\"baseTimeNanoseconds\"";
@@ -63,15 +63,15 @@ static int64_t parse_end(const char *text, size_t length)
     return is_base ? base_ns : 0;
 }
 
-/* Finds "baseTimeNanoseconds" within the last MiB of a regular file, unpacked where it is packed;
- * else `*base_ns` is 0. Errors: those of byte_source.h. */
+/* Finds "baseTimeNanoseconds" within the last MiB of a regular file, uncompressed; `*base_ns` is 0
+ * if there is none. Errors: those of byte_source.h. */
 static int base_time_find(const char *path, int64_t *base_ns, struct gput_error *error)
 {
     CLEANUP(byte_source_close_pointer) struct byte_source *source = NULL;
     struct stat info;
     *base_ns = 0;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
-        return GPUT_OK; /* what can be read once is not read for this */
+        return GPUT_OK; /* a file that can only be read once is not read for this */
     CLEANUP_FREE char *text = malloc(2 * END_BYTES + JSON_PADDING);
     if (!text)
         return error_memory(error);
@@ -79,7 +79,7 @@ static int base_time_find(const char *path, int64_t *base_ns, struct gput_error 
     if (byte_source_plain_fd(source) >= 0 && (size_t)info.st_size > END_BYTES)
         TRY(byte_source_move(source, (uint64_t)info.st_size - END_BYTES, error));
 
-    /* Of what is read, the last one or two END_BYTES stay in the text. */
+    /* Keep the last one or two END_BYTES of what was read. */
     size_t length = 0, got = 1;
     while (got > 0) {
         if (length == 2 * END_BYTES) {
@@ -98,34 +98,34 @@ static int base_time_find(const char *path, int64_t *base_ns, struct gput_error 
 
 #define KNOWN_THREADS 64
 
-/* A thread by its pid and tid as they are spelled. */
+/* A thread by its pid and tid, as spelled. */
 struct known_thread {
     uint64_t pid;
     uint64_t tid;
-    uint32_t thread; /* TRACK_NONE: not used */
+    uint32_t thread; /* TRACK_NONE: unused */
 };
 
-/* One trace file on its way to the timeline. */
+/* A trace file while it is added. */
 struct adding {
     struct timeline_inputs *inputs;
     struct event_stream *stream;
     const struct trace_header *header;
-    int64_t base_ns;     /* what the times of the file count from */
-    uint32_t text_file;  /* source_texts_add() */
-    uint32_t file;       /* its number among the trace files */
-    uint32_t source;     /* its number among all sources */
-    uint32_t trace;      /* timeline_trace() */
-    char label[64];      /* "rank 3", or the file's name; empty when it is the only one */
-    struct names pids;   /* the pids of the file, as they are spelled */
-    uint32_t *processes; /* by number of the pid */
+    int64_t base_ns;     /* base of the times in the file */
+    uint32_t text_file;  /* from source_texts_add() */
+    uint32_t file;       /* index among the trace files */
+    uint32_t source;     /* index among all sources */
+    uint32_t trace;      /* from timeline_trace() */
+    char label[64];      /* "rank 3", or the file's name; empty for a single trace */
+    struct names pids;   /* pids of the file, as spelled */
+    uint32_t *processes; /* by index of the pid */
     uint32_t process_count;
     struct known_thread known[KNOWN_THREADS];
     struct pending_events pending;
-    uint64_t cut; /* events with members that are left out */
+    uint64_t cut; /* number of events with members that are skipped */
     struct str name, args;
 };
 
-/* Returns a number, or one that stands for a text. */
+/* Returns a number, or a hash of another text. */
 static int64_t number_or_hash(const struct json_value *value)
 {
     int64_t number;
@@ -145,7 +145,7 @@ static void full_name(const struct adding *adding, const char *name, struct str 
     str_append(text, name);
 }
 
-/* Adds a process of a trace. */
+/* Adds a process of a trace under its pid. */
 static int add_process(
     struct adding *adding, const struct json_value *pid, uint32_t number, struct gput_error *error)
 {
@@ -156,7 +156,7 @@ static int add_process(
     snprintf(key, sizeof key, "\n%" PRIu32 " %" PRIu32, adding->file, number);
     snprintf(plain, sizeof plain, "%s%.*s", pid->kind == JSON_STRING ? "" : "process ",
         (int)(pid->length < 60 ? pid->length : 60), pid->text);
-    if (pid->length == 0) /* PyTorch marks the end of its records so */
+    if (pid->length == 0) /* PyTorch's mark for the end of its records */
         strcpy(plain, "whole trace");
     full_name(adding, plain, &adding->name);
     processes[number] =
@@ -172,7 +172,7 @@ static int add_process(
     return GPUT_OK;
 }
 
-/* Finds a process by what the trace calls it. */
+/* Finds the process of a pid, adding it when it is new. */
 static int find_process(struct adding *adding, const struct json_value *pid, uint32_t *process,
     struct gput_error *error)
 {
@@ -188,20 +188,20 @@ static int find_process(struct adding *adding, const struct json_value *pid, uin
     return GPUT_OK;
 }
 
-/* Makes a number of a pid or tid of up to seven bytes. False: it is longer. */
+/* Converts a pid or tid of up to seven bytes to a number. Returns false if it is longer. */
 static bool short_key(const struct json_value *value, uint64_t *key)
 {
     *key = 0;
     if (value->length > 7 || value->kind == JSON_OBJECT || value->kind == JSON_ARRAY)
         return false;
     if (value->kind != JSON_NONE) {
-        memcpy(key, value->text, sizeof *key); /* there is padding after every text */
+        memcpy(key, value->text, sizeof *key); /* every text is followed by padding */
         *key = le64toh(*key) & ((UINT64_C(1) << 8 * value->length) - 1);
     }
     return true;
 }
 
-/* Threads identified by a string ("PyTorch Profiler") get it as their name. */
+/* Names a thread by its tid if that is a string, such as "PyTorch Profiler". */
 static bool name_by_word(struct adding *adding, uint32_t thread, const struct json_value *tid)
 {
     struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
@@ -228,8 +228,7 @@ static int resolve_thread(struct adding *adding, const struct trace_event *event
     return GPUT_OK;
 }
 
-/* Find the track of the event. It is nearly always one of the few that were used last; the same
- * phase of a file is the same text. */
+/* Finds the track of an event. It is nearly always one of the last few used. */
 static int find_thread(struct adding *adding, const struct trace_event *event, uint32_t *thread,
     struct gput_error *error)
 {
@@ -246,7 +245,8 @@ static int find_thread(struct adding *adding, const struct trace_event *event, u
     return GPUT_OK;
 }
 
-/* Reads the mark of a merged timeline: its process stays one of the trace that it came from. */
+/* Reads the mark of a merged timeline, which keeps a process assigned to the trace that it came
+ * from. */
 static int add_mark(struct adding *adding, const struct trace_event *event, uint32_t process,
     struct gput_error *error)
 {
@@ -268,7 +268,7 @@ static int add_mark(struct adding *adding, const struct trace_event *event, uint
     return GPUT_OK;
 }
 
-/* Names and labels of processes and threads, which may stand anywhere in the file. */
+/* Adds names and labels of processes and threads, which may be anywhere in the file. */
 static int add_metadata(
     struct adding *adding, const struct trace_event *event, struct gput_error *error)
 {
@@ -295,7 +295,7 @@ static int add_metadata(
     return done && !adding->args.failed && !adding->name.failed ? GPUT_OK : error_memory(error);
 }
 
-/* Returns an id as a number: the one in digits or in hex ("0x7f00"), else a hash of it. */
+/* Returns an id as a number: a decimal or hex one ("0x7f00"), else a hash of it. */
 static uint64_t id_number(const struct json_value *value)
 {
     int64_t number;
@@ -303,14 +303,14 @@ static uint64_t id_number(const struct json_value *value)
         return (uint64_t)number;
     if (value->length > 2 && value->length <= 18 && memcmp(value->text, "0x", 2) == 0) {
         char *end;
-        unsigned long long hex = strtoull(value->text, &end, 16); /* the quote ends it */
+        unsigned long long hex = strtoull(value->text, &end, 16); /* stops at the closing quote */
         if (end == value->text + value->length)
             return hex;
     }
     return names_hash(value->text, value->length);
 }
 
-/* Ids are made different from file to file. */
+/* Returns an id that differs between files. */
 static uint64_t own_id(const struct adding *adding, uint64_t id)
 {
     uint64_t files = adding->inputs->trace_files, spread[2] = {id, adding->file};
@@ -326,7 +326,7 @@ static char one_letter(const struct json_value *value)
     return value->kind == JSON_STRING && value->length == 1 ? *value->text : '\0';
 }
 
-/* Returns the text of a string as it stands in the file; all else is empty. */
+/* Returns the text of a string as it is in the file; empty for other values. */
 static struct json_text string_text(const struct json_value *value)
 {
     if (value->kind != JSON_STRING)
@@ -334,7 +334,7 @@ static struct json_text string_text(const struct json_value *value)
     return (struct json_text){value->text, value->length, value->flags};
 }
 
-/* Returns the arguments as they are or, with NaN in them, as valid JSON in `clean`. */
+/* Returns the arguments as they are or, if they have NaN, as valid JSON in `clean`. */
 static struct json_text args_text(const struct json_value *args, struct str *clean)
 {
     str_clear(clean);
@@ -344,12 +344,12 @@ static struct json_text args_text(const struct json_value *args, struct str *cle
         return (struct json_text){args->text, args->length, args->flags};
     json_write_value(args, clean);
     size_t length = clean->length;
-    str_append_repeated(clean, '\0', JSON_PADDING); /* it may be scanned again */
+    str_append_repeated(clean, '\0', JSON_PADDING); /* may be scanned again */
     return (struct json_text){str_text(clean), clean->failed ? 0 : length, 0};
 }
 
-/* Copies a text with JSON_PADDING zeroes after it; an empty one gives NULL. False: out of memory.
- */
+/* Copies a text, with JSON_PADDING zeroes after it; NULL for an empty one. Returns false without
+ * memory. */
 static bool copy_padded(struct json_text text, char **copy)
 {
     *copy = text.length > 0 ? calloc(1, text.length + JSON_PADDING) : NULL;
@@ -358,7 +358,7 @@ static bool copy_padded(struct json_text text, char **copy)
     return *copy || text.length == 0;
 }
 
-/* Returns whether an object has a member of that name. */
+/* Whether an object has a member of that name. */
 static bool has_key(const struct json_value *object, const struct json_value *wanted)
 {
     struct json_walk walk = json_walk(object);
@@ -370,7 +370,7 @@ static bool has_key(const struct json_value *object, const struct json_value *wa
     return false;
 }
 
-/* Appends a member of an object, which the first one opens. */
+/* Appends a member of an object; the first one also opens the object. */
 static void append_member(
     struct str *text, const struct json_value *key, const struct json_value *value)
 {
@@ -380,7 +380,7 @@ static void append_member(
     json_write_value(value, text);
 }
 
-/* Joins the arguments of both ends of a slice; of those with one name the end's is kept. */
+/* Joins the arguments of both ends of a slice. If both have a name, the end's value is kept. */
 static struct json_text args_of_both(
     const char *begin_args, const struct json_value *end_args, struct str *text)
 {
@@ -403,7 +403,7 @@ static struct json_text args_of_both(
     return (struct json_text){str_text(text), text->length, JSON_NOT_ASCII};
 }
 
-/* Adds a slice of a begin and its end. */
+/* Adds a slice that consists of a begin and its end. */
 static int end_slice(struct adding *adding, const struct trace_event *event,
     const struct pending_event *pending, int64_t end_ns, struct gput_error *error)
 {
@@ -425,7 +425,7 @@ static int end_slice(struct adding *adding, const struct trace_event *event,
     return timeline_add(adding->inputs->timeline, &slice, NULL, error);
 }
 
-/* Adds slices, instants, counters, flows, objects and all else as they are. */
+/* Adds an event of any other type: slices, instants, counters, flows, objects. */
 static int add_plain(struct adding *adding, const struct trace_event *event, int64_t start_ns,
     struct gput_error *error)
 {
@@ -442,7 +442,7 @@ static int add_plain(struct adding *adding, const struct trace_event *event, int
     }
     TRY(find_thread(adding, event, &out.thread, error));
 
-    /* "id", or "id2" with an id that is local to the process, or global. */
+    /* The id is in "id", or in "id2" as local to the process or global. */
     struct json_value id = event->id;
     if (id.kind == JSON_NONE && strchr("bneNODSTpF", event->type)) {
         struct json_value whole = {event->text, (uint32_t)event->length, JSON_OBJECT, 0};
@@ -467,14 +467,14 @@ static int add_plain(struct adding *adding, const struct trace_event *event, int
     return timeline_add(adding->inputs->timeline, &out, stays ? &place : NULL, error);
 }
 
-/* Of events that stand by themselves. */
+/* Types of events that need no other event. */
 static const char plain_types[] = "XiICstfbne"
-                                  "STpF"  /* the older forms of b, n and e */
+                                  "STpF"  /* older forms of b, n and e */
                                   "NOD"   /* objects */
                                   "PRvV"; /* samples, marks, memory dumps */
 
-/* Returns whether an event has members that a timeline has not: stacks, times of threads, colours,
- * bindings of flows. An id may be in "id2". */
+/* Whether an event has members that a timeline has not: stacks, thread times, colours, bindings of
+ * flows. "id2" does not count. */
 static bool has_more_members(const struct trace_event *event)
 {
     size_t known = 0;
@@ -484,7 +484,7 @@ static bool has_more_members(const struct trace_event *event)
     return event->members > known && json_member(&whole, "id2").kind == JSON_NONE;
 }
 
-/* Adds an event as its type says. */
+/* Adds an event according to its type. */
 static int add_event(
     struct adding *adding, const struct trace_event *event, struct gput_error *error)
 {
@@ -496,7 +496,7 @@ static int add_event(
         return GPUT_OK;
     }
     if (adding->inputs->search) {
-        /* Steps are marked as "ProfilerStep#12", or by step_num in the args. */
+        /* A step is named "ProfilerStep#12", or has step_num in its arguments. */
         static const char prefix[] = "ProfilerStep#";
         struct json_value number = event->step_num;
         int64_t step;
@@ -511,7 +511,7 @@ static int add_event(
     }
     adding->cut += has_more_members(event);
     if (event->type == 'B') {
-        /* Note the begin of a slice until its end comes. */
+        /* Keep the begin of a slice until its end is read. */
         struct json_text name = string_text(&event->name);
         struct pending_event pending = {.pid = number_or_hash(&event->pid),
             .tid = number_or_hash(&event->tid),
@@ -521,12 +521,12 @@ static int add_event(
                      copy_padded(args_text(&event->args, &adding->args), &pending.args) &&
                      !adding->args.failed;
         if (!whole)
-            pending_event_finish(&pending); /* one without a name is not taken */
+            pending_event_finish(&pending); /* without a name it is refused */
         return pending_events_push(&adding->pending, &pending) ? GPUT_OK : error_memory(error);
     }
 
     if (event->type == 'E') {
-        /* Find the begin that an end is of. */
+        /* Find the begin of this end. */
         struct pending_event pending;
         struct json_text name = string_text(&event->name);
         str_clear(&adding->name);
@@ -549,7 +549,7 @@ static int add_event(
     return GPUT_OK;
 }
 
-/* Reports what was left out of the file, and counts it in the results. */
+/* Adds the counts of the file to the report, and warns of what was skipped. */
 static void end_file(struct adding *adding, const char *path)
 {
     const struct event_counts *counts = event_stream_counts(adding->stream);
@@ -601,7 +601,7 @@ static int add_events(struct adding *adding, const char *path, struct gput_error
     if (there && adding->base_ns == 0 && adding->header->is_object)
         TRY(base_time_find(path, &adding->base_ns, error));
 
-    /* Label the processes of this file by its rank, or by its name where the header has no rank. */
+    /* Label the processes of this file by its rank, or by its name if it has no rank. */
     if (adding->inputs->trace_files > 1) {
         if (adding->header->rank >= 0)
             snprintf(adding->label, sizeof adding->label, "rank %" PRId64, adding->header->rank);
@@ -614,7 +614,7 @@ static int add_events(struct adding *adding, const char *path, struct gput_error
         event_stream_report_progress(stream, &adding->inputs->report);
         TRY(event_stream_next(stream, &event, &there, error));
     }
-    /* Only now: the rank may be after the events. */
+    /* Only now, as the rank may be after the events. */
     struct timeline_trace *trace = adding->inputs->timeline->tracks.traces + adding->trace;
     trace->rank = adding->header->rank;
     trace->world_size = adding->header->world_size;

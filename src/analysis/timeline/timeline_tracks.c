@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More lanes than this are never made: the rest goes to the last one, nested or not. */
+/* Maximum number of lanes of a thread. Further slices go to the last one, nested or not. */
 #define MAX_LANES 64
 
 static const struct {
@@ -26,7 +26,7 @@ static const struct {
     {"", 1000000},
 };
 
-/* Replaces a text by a copy of another one. False without memory. */
+/* Replaces a text by a copy of another one. Returns false without memory. */
 static bool replace(char **text, const char *with)
 {
     char *copy = strdup(with);
@@ -89,7 +89,7 @@ static bool thread_is(
     return thread->number == number && thread->process == process && thread->source == source;
 }
 
-/* Makes space for another thread. False without memory. */
+/* Makes space for another thread. Returns false without memory. */
 static bool grow_threads(struct timeline_tracks *tracks)
 {
     if (!ARRAY_EXTEND(tracks->threads, tracks->thread_count))
@@ -113,7 +113,7 @@ static bool grow_threads(struct timeline_tracks *tracks)
     return true;
 }
 
-/* The slot of a thread, or the free one where it belongs. */
+/* Returns the slot of a thread, or the free one where it belongs. */
 static uint32_t *slot_of(
     struct timeline_tracks *tracks, uint32_t process, uint32_t source, int64_t number)
 {
@@ -159,7 +159,7 @@ int64_t timeline_process_number(struct timeline_tracks *tracks, uint32_t process
     return known->pid;
 }
 
-/* Makes space for another number of a thread. False without memory. */
+/* Makes space for another tid. Returns false without memory. */
 static bool has_space_for_tid(struct timeline_tracks *tracks)
 {
     if (tracks->taken_count * 2 < tracks->taken_capacity)
@@ -181,7 +181,8 @@ static bool has_space_for_tid(struct timeline_tracks *tracks)
     return true;
 }
 
-/* Marks a (pid, tid) of the output as used; false when it was. There is space for one more. */
+/* Marks a (pid, tid) of the output as used. Returns false if it already was. There must be space
+ * for one more. */
 static bool claim_tid(struct timeline_tracks *tracks, uint32_t process, int64_t tid)
 {
     uint64_t hash = hash_of(process, 0, tid) | 1;
@@ -194,8 +195,7 @@ static bool claim_tid(struct timeline_tracks *tracks, uint32_t process, int64_t 
     return true;
 }
 
-/* Finds a tid of at most 31 bits: the thread's own if it is free, else one that is derived from it.
- */
+/* Returns a tid of at most 31 bits: the thread's own if it is free, else one derived from it. */
 static int64_t find_tid(
     struct timeline_tracks *tracks, const struct timeline_thread *thread, uint32_t lane)
 {
@@ -229,7 +229,7 @@ struct timeline_lane *timeline_first_lane(struct timeline_tracks *tracks, uint32
     return known->lane_count > 0 ? known->lanes : add_lane(tracks, known);
 }
 
-/* Opens a slice on a lane. False: out of memory. */
+/* Opens a slice on a lane. Returns false without memory. */
 static bool push_end(struct timeline_lane *lane, int64_t end_ns)
 {
     if (!ARRAY_RESERVE(lane->ends_ns, lane->open, lane->capacity))

@@ -1,6 +1,5 @@
 /*
- * Training profiles in a build without them (-Dtraining=false): refused. timeline_root.c is the
- * other half of the choice.
+ * Replaces timeline_root.c in a build without training profiles (-Dtraining=false): refuses them.
  */
 #include "analysis/timeline/timeline_inputs.h"
 
