@@ -1,8 +1,8 @@
 /*
- * ITT: the tasks, regions, frames and events that programs mark for Intel's tools. The part of ITT
- * that is linked into a program loads at its first call the file that INTEL_LIBITTNOTIFY64 names,
- * and passes its table of functions to __itt_api_init(). A process may have several such parts,
- * each with a table of its own.
+ * Records the tasks, regions, frames and events that programs mark for Intel's tools (ITT). At its
+ * first call, the part of ITT that is linked into a program loads the file that
+ * INTEL_LIBITTNOTIFY64 names, and passes its table of functions to __itt_api_init(). A process may
+ * have several such parts, each with a table of its own.
  */
 #include "region_named.h"
 #include "region_thread.h"
@@ -19,7 +19,7 @@ struct itt_id {
 };
 
 struct itt_domain {
-    int flags; /* 0: the program does not call us for it */
+    int flags; /* 0: the program does not call us for this domain */
     const char *name;
     void *wide_name;
     int reserved;
@@ -53,7 +53,7 @@ struct api_table {
     void *library;
     void *error_handler;
     const char **library_path;
-    struct api_function *functions; /* a name of NULL at the end */
+    struct api_function *functions; /* ends with a name of NULL */
 };
 
 /* ---- Domains, names and events ---- */
@@ -63,7 +63,7 @@ struct api_table {
 static struct regions itt;
 static struct region_domain *event_domain;
 
-/* A text as what ITT may take it for: each has one entry, which is never freed. */
+/* A text in the forms in which ITT may use it. Each text has one entry, which is never freed. */
 struct text {
     struct text *next;
     struct itt_domain domain;
@@ -77,6 +77,7 @@ static _Atomic(struct text *) texts[TEXT_BUCKETS];
 static _Atomic int n_events;
 static _Atomic(const char *) events[MAX_EVENTS];
 
+/* Finds a text in the list of a bucket; NULL: it is not there. */
 static struct text *find_text(struct text *text, const char *bytes)
 {
     while (text && strcmp(text->bytes, bytes) != 0)
@@ -84,6 +85,7 @@ static struct text *find_text(struct text *text, const char *bytes)
     return text;
 }
 
+/* Makes the entry of a text. Returns NULL without memory. */
 static struct text *make_text(const char *bytes)
 {
     size_t size = strlen(bytes) + 1;
@@ -97,6 +99,8 @@ static struct text *make_text(const char *bytes)
     return made;
 }
 
+/* Returns the entry of a text, adding it if it is new. Threads may add at once; one of two equal
+ * entries is freed. */
 static struct text *text_of(const char *bytes)
 {
     uint32_t hash = 0;
@@ -131,6 +135,7 @@ static struct itt_string *string_handle_create(const char *name)
     return text ? &text->string : NULL;
 }
 
+/* Returns the domain of ranges for a domain of ITT, which may be one that we did not create. */
 static struct region_domain *domain_of(const struct itt_domain *domain)
 {
     if (!domain)
@@ -143,7 +148,7 @@ static const char *name_of(const struct itt_string *string)
     return string ? string->text : NULL;
 }
 
-/* ---- Threads, and what is not to be recorded ---- */
+/* ---- Threads, and pausing ---- */
 
 static void thread_set_name(const char *name)
 {
@@ -187,7 +192,7 @@ static void task_end_ex(const struct itt_domain *domain, void *clock, unsigned l
     task_end(domain);
 }
 
-/* ---- What the program names by an id: regions, frames, overlapping tasks ---- */
+/* ---- Ranges with an id: regions, frames, overlapping tasks ---- */
 
 static struct region_key key_of(const struct itt_domain *domain, const struct itt_id *id)
 {
@@ -218,7 +223,7 @@ static void region_end_by_id(const struct itt_domain *domain, struct itt_id id)
     named_end(domain, &id);
 }
 
-/* Frames of a domain without an id follow each other. */
+/* All frames of a domain that have no id share one. */
 static void frame_begin(const struct itt_domain *domain, const struct itt_id *id)
 {
     static const struct itt_id none;
@@ -233,6 +238,7 @@ static void frame_end(const struct itt_domain *domain, const struct itt_id *id)
 
 /* ---- Events ---- */
 
+/* Adds an event and returns its number, or 0 if there are too many. */
 static int event_create(const char *name, int length)
 {
     char copy[REGION_NAME_MAX];
@@ -250,7 +256,7 @@ static int event_create(const char *name, int length)
     return number;
 }
 
-/* They nest within a thread as tasks do. */
+/* Events nest within a thread, as tasks do. */
 static int event_start(int event)
 {
     const char *name = event > 0 && event < MAX_EVENTS ? atomic_load(&events[event]) : NULL;
@@ -295,6 +301,7 @@ static const struct {
     {"__itt_event_end", (function)event_end},
 };
 
+/* Returns our function of that name; NULL: it is not recorded. */
 static function find_function(const char *name)
 {
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -310,7 +317,8 @@ static void open_once(void)
         event_domain = regions_domain(&itt, "event");
 }
 
-/* Called by each part of ITT in the process, with its lock held. */
+/* Called by each part of ITT in the process, with its lock held. Sets the functions of its table to
+ * ours. */
 __attribute__((visibility("default"))) void __itt_api_init(struct api_table *table, int groups);
 
 void __itt_api_init(struct api_table *table, int groups)

@@ -1,7 +1,7 @@
 /*
- * What a collector has in place of parts of the library. It writes logs alone, so that it needs no
- * SQLite. And it installs no signal handler: its logs are in a folder of their own in which nobody
- * truncates files, and their space is reserved.
+ * Replaces parts of the library in a collector. A collector only writes logs, so it does not need
+ * SQLite. It installs no signal handler either: its logs are in a folder of their own, in which
+ * nobody truncates files, and their space is reserved.
  */
 #include "files/marks/mapped_guard.h"
 #include "files/marks/sub_tracking_writer.h"

@@ -1,10 +1,11 @@
 /*
- * MPI: the calls of a program to its MPI library. This library is preloaded; its MPI_ functions
- * measure and call those with PMPI_ before their names, which MPI has for that.
+ * Records the calls of a program to its MPI library. This library is preloaded. Its MPI_ functions
+ * measure, and call the library's functions under the names with PMPI_, which MPI provides for
+ * that.
  *
- * No header of an MPI library is needed, and so one build fits them all: arguments of these
- * functions are integers and pointers, which are handed on as they came in registers and on the
- * stack. What a function takes less than that is not read by anybody.
+ * No header of an MPI library is needed, so one build works with all of them: the arguments are
+ * integers and pointers, which are passed on as they came in registers and on the stack. Functions
+ * with fewer arguments do not read the rest.
  */
 #include "region_thread.h"
 #include "region_value.h"
@@ -18,10 +19,11 @@ typedef long (*mpi_function)(
 
 static struct regions mpi;
 
-/* The libraries, which a program may have opened for itself alone. */
+/* The libraries to search, which a program may have opened locally (RTLD_LOCAL). */
 static const char *const libraries[] = {
     "libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.0", "libmpi.so"};
 
+/* Finds a function of the program's MPI library; NULL: there is none. */
 static mpi_function find(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
@@ -29,7 +31,7 @@ static mpi_function find(const char *name)
         void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
         if (library) {
             found = dlsym(library, name);
-            dlclose(library); /* the program holds it */
+            dlclose(library); /* the program keeps it open */
         }
     }
     mpi_function result;
@@ -42,6 +44,8 @@ static void open_once(void)
     regions_open(&mpi, "mpi");
 }
 
+/* Returns the domain of a kind of calls, opening the log at the first call; NULL: nothing can be
+ * recorded. */
 static struct region_domain *domain_of(const char *kind)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -49,7 +53,7 @@ static struct region_domain *domain_of(const char *kind)
     return mpi.path ? regions_domain(&mpi, kind) : NULL;
 }
 
-/* MPI_ERR_OTHER of a library that has no such function. */
+/* Returns MPI_ERR_OTHER, for a library that has no such function. */
 static long missing(void)
 {
     return 16;
@@ -62,6 +66,7 @@ struct wrapped {
     _Atomic(struct region_domain *) domain;
 };
 
+/* Begins the range of a call. Returns the library's function; NULL: it has none. */
 static mpi_function begin(struct wrapped *wrapped)
 {
     mpi_function next = atomic_load_explicit(&wrapped->next, memory_order_acquire);
@@ -76,8 +81,8 @@ static mpi_function begin(struct wrapped *wrapped)
     return next;
 }
 
-/* Adds the bytes that a call hands over: of `count` elements of a type, as its MPI library has it.
- */
+/* Adds the bytes that a call sends: `count` elements of a type, whose size its MPI library
+ * tells. */
 static void add_bytes(struct wrapped *wrapped, long count, long type)
 {
     static _Atomic(mpi_function) type_size;
@@ -105,7 +110,8 @@ static void end(struct wrapped *wrapped)
         region_pop(&mpi, domain);
 }
 
-/* `bytes`: what is done where a call hands over bytes, else nothing. */
+/* Defines a function of MPI that measures the library's own. `bytes`: code that adds the bytes of
+ * the call, or nothing. */
 #define WRAP_WITH(function, of_kind, bytes)                                                        \
     EXPORTED int function(long a, long b, long c, long d, long e, long f, long g, long h, long i,  \
         long j, long k, long l);                                                                   \
@@ -122,7 +128,7 @@ static void end(struct wrapped *wrapped)
 
 #define WRAP(function, of_kind) WRAP_WITH(function, of_kind, (void)0)
 
-/* Of calls with (buffer, count, type, ...) and those with (buffer, buffer, count, type, ...). */
+/* Calls with (buffer, count, type, ...), and those with (buffer, buffer, count, type, ...). */
 #define WRAP_SEND(function, of_kind) WRAP_WITH(function, of_kind, add_bytes(&wrapped, b, c))
 #define WRAP_REDUCE(function, of_kind) WRAP_WITH(function, of_kind, add_bytes(&wrapped, c, d))
 

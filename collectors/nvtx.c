@@ -1,10 +1,10 @@
 /*
- * NVTX: the ranges that programs mark for NVIDIA's tools. A program has the header-only library of
- * NVTX, which at its first call loads the file that NVTX_INJECTION64_PATH names, and calls
- * InitializeInjectionNvtx2(). That one puts its functions into the tables of that library.
+ * Records the ranges that programs mark for NVIDIA's tools (NVTX). NVTX is a header-only library in
+ * the program. At its first call it loads the file that NVTX_INJECTION64_PATH names, and calls
+ * InitializeInjectionNvtx2(), which enters our functions in its tables.
  *
- * InitializeInjectionNvtxExtension() is not exported on purpose: without it programs that ask
- * whether a domain is enabled hear that it is.
+ * InitializeInjectionNvtxExtension() is deliberately not exported: without it, programs that ask
+ * whether a domain is enabled are told that it is.
  */
 #include "region_text.h"
 #include "region_thread.h"
@@ -91,7 +91,7 @@ static struct region_domain *domain_of(void *handle)
     return handle ? handle : default_domain;
 }
 
-/* Returns the message as UTF-8, NULL for none; `buffer` takes what has to be converted. */
+/* Returns the message as UTF-8; NULL: there is none. `buffer` is for converted texts. */
 static const char *message_of(const struct event_attributes *event, char buffer[REGION_NAME_MAX])
 {
     if (!event || event->size < sizeof *event || !event->message)
@@ -107,7 +107,7 @@ static const char *message_of(const struct event_attributes *event, char buffer[
     }
 }
 
-/* ---- Categories: numbers that a domain may name ---- */
+/* ---- Categories: numbers to which a domain may give names ---- */
 
 struct category {
     struct category *next;
@@ -119,7 +119,7 @@ struct category {
 
 static _Atomic(struct category *) categories;
 
-/* Adds a category; a later one of the same number replaces it. */
+/* Adds a category, which replaces an earlier one with the same number. */
 static struct category *add_category(
     const struct region_domain *domain, uint32_t number, const char *name)
 {
@@ -129,7 +129,7 @@ static struct category *add_category(
         return NULL;
     made->domain = domain;
     made->number = number;
-    for (size_t i = 0; i < size; i++) /* brackets begin and end it in names */
+    for (size_t i = 0; i < size; i++) /* brackets enclose the category in names */
         made->name[i] = name[i] == '[' ? '(' : name[i] == ']' ? ')' : name[i];
     made->next = atomic_load(&categories);
     while (!atomic_compare_exchange_weak(&categories, &made->next, made))
@@ -137,7 +137,7 @@ static struct category *add_category(
     return made;
 }
 
-/* One without a name has its number. NULL without memory. */
+/* Returns a category, adding it with its number as its name if it is new. NULL without memory. */
 static struct category *find_category(const struct region_domain *domain, uint32_t number)
 {
     char text[16];
@@ -154,6 +154,7 @@ static void name_category(void *handle, uint32_t number, const char *name)
         add_category(domain_of(handle), number, name);
 }
 
+/* Writes the category's name to the log, once. */
 static void label_category(const struct region_domain *domain, struct category *category)
 {
     char name[REGION_NAME_MAX];
@@ -163,7 +164,8 @@ static void label_category(const struct region_domain *domain, struct category *
     regions_name_category(&nvtx, name);
 }
 
-/* "name [category]" in `buffer`; the text itself where the event has none. */
+/* Writes "name [category]" to `buffer` and returns it; returns the text itself if the event has no
+ * category. */
 static const char *with_category(const struct region_domain *domain,
     const struct event_attributes *event, const char *text, char buffer[REGION_NAME_MAX])
 {
@@ -214,6 +216,7 @@ static void name_os_thread_w(uint32_t thread_id, const wchar_t *name)
 
 /* ---- Payloads ---- */
 
+/* Reads the payload of an event as a double. Returns false if it has none. */
 static bool payload_of(const struct event_attributes *event, double *value)
 {
     union {
@@ -242,7 +245,7 @@ static bool payload_of(const struct event_attributes *event, double *value)
     }
 }
 
-/* The text of a range that begins, whose payload is added up. */
+/* Returns the text of a range that begins, and adds up its payload. */
 static const char *begin_of(struct region_domain *domain, const struct event_attributes *event,
     char buffer[REGION_NAME_MAX])
 {
@@ -324,7 +327,7 @@ static void end(uint64_t id)
 
 /* ---- Domains and strings ---- */
 
-/* NULL, for want of memory, is the default domain. */
+/* Without memory it returns NULL, which stands for the default domain. */
 static void *domain_create_a(const char *name)
 {
     return regions_domain(&nvtx, name);
@@ -336,7 +339,7 @@ static void *domain_create_w(const wchar_t *name)
     return regions_domain(&nvtx, region_text_of_wide(name, buffer, sizeof buffer));
 }
 
-/* The handle is a text of ours, the same one for the same text. */
+/* The handle is our copy of the text; equal texts have the same handle. */
 static const void *register_string_a(void *handle, const char *text)
 {
     struct region_domain *domain = domain_of(handle);
@@ -385,6 +388,7 @@ static const struct entry core2[] = {
     {CORE2_DOMAIN_CREATE_W, (function)domain_create_w},
 };
 
+/* Replaces functions in a table of NVTX. */
 static void attach(
     const struct callbacks_table *callbacks, int module, const struct entry *entries, size_t count)
 {
@@ -404,7 +408,7 @@ static void open_once(void)
         default_domain = regions_domain(&nvtx, NULL);
 }
 
-/* Called by each library of NVTX in the process. 0: it is to do without. */
+/* Called by each library of NVTX in the process. Returns 0 if it must do without us. */
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(get_export_table get_table);
 
 int InitializeInjectionNvtx2(get_export_table get_table)

@@ -1,7 +1,7 @@
 /*
- * OMPT: what OpenMP programs do, as their runtime says. LLVM's and Intel's runtime load what
- * OMP_TOOL_LIBRARIES names, and call ompt_start_tool(). Regions have the name of the function that
- * contains them.
+ * Records what OpenMP programs do, as their runtime reports it (OMPT). LLVM's and Intel's runtimes
+ * load what OMP_TOOL_LIBRARIES names, and call ompt_start_tool(). Regions are named after the
+ * function that contains them.
  */
 #include "region_text.h"
 #include "region_thread.h"
@@ -45,21 +45,22 @@ struct start_result {
 static struct regions ompt;
 static struct region_domain *parallel, *task, *work, *sync_domain;
 
-/* The function at each address that was asked for; never freed. */
+/* Names of the functions at addresses that were looked up; never freed. */
 static struct place {
     _Atomic(const void *) address;
     _Atomic(const char *) name;
 } places[PLACES];
 
-/* What compilers append to the name of a function that has a part that threads run. */
+/* What compilers append to the name of a function for its part that threads run. */
 static const char *const outlined[] = {".omp_outlined", "._omp_fn."};
 
-/* Whether it is such a part of a function that the symbol does not name (LLVM before 17). */
+/* Whether the symbol is such a part without the name of its function (LLVM before 17). */
 static bool is_nameless(const char *name)
 {
     return strncmp(name, outlined[0], strlen(outlined[0])) == 0;
 }
 
+/* Makes the name of the function at an address, which the caller frees. */
 static char *make_name(const void *address)
 {
     char name[512];
@@ -69,7 +70,7 @@ static char *make_name(const void *address)
         if (suffix && suffix > name)
             *suffix = '\0';
     }
-    /* Demangle names of C++ where the program has its library. The caller frees the text. */
+    /* Demangle C++ names if the program has the library for that. The caller frees the text. */
     typedef char *demangle_function(const char *, char *, size_t *, int *);
     demangle_function *demangle = (demangle_function *)dlsym(RTLD_DEFAULT, "__cxa_demangle");
     int status = -1;
@@ -78,7 +79,8 @@ static char *make_name(const void *address)
     return text ? text : strdup(name);
 }
 
-/* Threads that ask at once both look it up; one name stays unused. */
+/* Returns the name of the function at an address. If two threads look it up at once, one copy of
+ * the name stays unused. */
 static const char *name_of(const void *address)
 {
     size_t first = ((uintptr_t)address ^ (uintptr_t)address >> 12) % PLACES;
@@ -104,19 +106,21 @@ static const char *name_of(const void *address)
 
 /* The threads of one parallel region. */
 struct team {
-    const char *name;   /* of the region */
-    struct team *outer; /* that the same thread had begun before */
+    const char *name;   /* name of the region */
+    struct team *outer; /* the region that the same thread had begun before */
     _Atomic(struct worker *) workers;
 };
 
 /*
- * A thread: what it began, and what it does for others that did. At the end of a region a worker
- * leaves a barrier and its task is over. LLVM's runtime lets it report both late, when it is needed
- * again, or never. So both end with the region, by the thread that began that.
+ * A thread: the regions that it began, and its part in the region of another thread. At the end of
+ * a region, a worker leaves a barrier and its task ends. LLVM's runtime lets it report both late,
+ * when it is needed again, or never. So the thread that began the region ends both for the worker,
+ * at the end of the region.
  */
 struct worker {
-    struct team *begun; /* the innermost; what the runtime gives at its end may be another one */
-    const char *name;   /* of the region that it works for */
+    struct team *begun; /* the innermost one; the data that the runtime passes at its end may be
+                           another's */
+    const char *name;   /* name of the region that it works for */
     struct worker *next;
     _Atomic int state;
     struct region_arrival arrival;
@@ -125,13 +129,13 @@ struct worker {
 enum {
     WORKER_ENDS_ITSELF,
     WORKER_ARRIVED, /* at a barrier, which may be the last one */
-    WORKER_ENDING,  /* the thread that began the region is doing it */
+    WORKER_ENDING,  /* the thread that began the region is ending its ranges */
     WORKER_ENDED,
 };
 
 static pthread_key_t worker_key;
 
-/* NULL without memory. */
+/* Returns the state of the calling thread. NULL without memory. */
 static struct worker *this_worker(void)
 {
     struct worker *worker = pthread_getspecific(worker_key);
@@ -144,7 +148,7 @@ static struct worker *this_worker(void)
     return NULL;
 }
 
-/* Whether the calling thread is to end its range itself. `worker` NULL: it began the region. */
+/* Whether the calling thread must end its range itself. `worker` NULL: it began the region. */
 static bool ends_itself(struct worker *worker)
 {
     int state = WORKER_ARRIVED;
@@ -157,14 +161,15 @@ static bool ends_itself(struct worker *worker)
     return state == WORKER_ENDS_ITSELF;
 }
 
-/* The calling thread where that task is what it does in a region of another one; else NULL. */
+/* Returns the calling thread's state if it runs that task for the region of another thread; else
+ * NULL. */
 static struct worker *worker_of(const union ompt_data *of_task)
 {
     struct worker *worker = of_task && of_task->pointer ? this_worker() : NULL;
     return worker && of_task->pointer == worker ? worker : NULL;
 }
 
-/* The function that contains an address in what a task runs. */
+/* Returns the name of the function that contains an address of the code that a task runs. */
 static const char *place_in(const union ompt_data *of_task, const void *code)
 {
     const char *name = name_of(code);
@@ -201,7 +206,7 @@ static void parallel_end(
     struct worker *mine = this_worker();
     struct team *team = mine ? mine->begun : NULL;
     if (team) {
-        /* This thread began the region: it ends the ranges of those that have arrived. */
+        /* This thread began the region: it ends the ranges of the workers that have arrived. */
         struct worker *next;
         for (struct worker *worker = atomic_load(&team->workers); worker; worker = next) {
             int expected = WORKER_ARRIVED;
@@ -218,6 +223,8 @@ static void parallel_end(
     free(team);
 }
 
+/* Begins the task of a thread, and adds the thread to the workers of the region unless it began the
+ * region. */
 static void begin_task(union ompt_data *of_parallel, union ompt_data *of_task, unsigned index)
 {
     struct team *team = of_parallel ? of_parallel->pointer : NULL;
@@ -234,7 +241,8 @@ static void begin_task(union ompt_data *of_parallel, union ompt_data *of_task, u
     region_push(&ompt, task, team ? team->name : name_of(NULL));
 }
 
-/* What each thread of a parallel region does. The initial task is the program itself. */
+/* Begins and ends the work of each thread of a parallel region. The initial task is the program
+ * itself, and not recorded. */
 static void implicit_task(int endpoint, union ompt_data *of_parallel, union ompt_data *of_task,
     unsigned threads, unsigned index, int flags)
 {
@@ -248,6 +256,7 @@ static void implicit_task(int endpoint, union ompt_data *of_parallel, union ompt
         region_pop(&ompt, task);
 }
 
+/* Begins a range called "KIND in PLACE". */
 static void begin_scope(struct region_domain *domain, const char *kind, const char *place)
 {
     char name[600];
@@ -255,6 +264,7 @@ static void begin_scope(struct region_domain *domain, const char *kind, const ch
     region_push(&ompt, domain, name);
 }
 
+/* Begins and ends the worksharing of a thread. */
 static void on_work(int kind, int endpoint, union ompt_data *of_parallel, union ompt_data *of_task,
     uint64_t count, const void *code)
 {
@@ -262,7 +272,7 @@ static void on_work(int kind, int endpoint, union ompt_data *of_parallel, union 
     static const char *const kinds[] = {"work", "loop", "sections", "single", "single (others)",
         "workshare", "distribute", "taskloop", "scope"};
     (void)of_parallel, (void)count;
-    if (kind >= LOOP_STATIC && kind <= LOOP_OTHER) /* LLVM from 18 on says how it is divided */
+    if (kind >= LOOP_STATIC && kind <= LOOP_OTHER) /* LLVM since 18 tells how a loop is divided */
         kind = 1;
     bool is_known = kind > 0 && (size_t)kind < sizeof kinds / sizeof *kinds;
     if (endpoint == SCOPE_BEGIN)
@@ -271,7 +281,7 @@ static void on_work(int kind, int endpoint, union ompt_data *of_parallel, union 
         region_pop(&ompt, work);
 }
 
-/* The barrier at the end of a region has no address in its workers. */
+/* Begins and ends a wait. In workers, the barrier at the end of a region has no address. */
 static void on_sync(int kind, int endpoint, union ompt_data *of_parallel, union ompt_data *of_task,
     const void *code)
 {

@@ -1,5 +1,5 @@
 /*
- * Python: the calls of chosen functions, which python/sitecustomize.py hands on through ctypes.
+ * Records calls of chosen Python functions, which python/sitecustomize.py reports through ctypes.
  */
 #include "region_thread.h"
 
@@ -16,7 +16,7 @@ EXPORTED void *gput_region_domain(const char *module);
 EXPORTED void gput_region_push(void *domain, const char *function);
 EXPORTED void gput_region_pop(void *domain);
 
-/* NULL: nothing can be recorded. */
+/* Returns the domain of a module; NULL: nothing can be recorded. */
 void *gput_region_domain(const char *module)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -26,7 +26,7 @@ bool region_filter_read(struct region_filter *filter, const char *lines)
     return true;
 }
 
-/* Whether a name fits a pattern, "domain:name" or of the name alone. */
+/* Whether a name matches a pattern, which is "domain:name" or for the name alone. */
 static bool fits(const char *pattern, const char *domain, const char *name)
 {
     char of_domain[256];
@@ -39,9 +39,8 @@ static bool fits(const char *pattern, const char *domain, const char *name)
     return fnmatch(of_domain, domain, 0) == 0 && fnmatch(colon + 1, name, 0) == 0;
 }
 
-/* Whether a name fits; one with its category, "step [phase]", fits also a pattern of the name
- * alone.
- */
+/* Whether a name matches a pattern. A name with a category, "step [phase]", also matches without
+ * it. */
 static bool fits_either(const char *pattern, const char *domain, const char *name)
 {
     char bare[1024];

@@ -1,5 +1,5 @@
 /*
- * Which ranges are recorded, by their names.
+ * Selects by name which ranges are recorded.
  */
 #pragma once
 
@@ -7,15 +7,17 @@
 
 /* All zero: everything is recorded. */
 struct region_filter {
-    char *patterns; /* owned; NUL between two, an empty one at the end */
+    char *patterns; /* owned; each ends with NUL, an empty one is at the end */
     bool has_wanted;
 };
 
 /*
- * Takes patterns, a line each: `domain:name`, or a name in any domain, with `*`, `?` and `[…]` as
- * in a shell; with a `!` before it, what is not recorded. Without memory false: then everything is.
+ * Reads patterns, a line each: `domain:name`, or a name in any domain, with `*`, `?` and `[…]` as
+ * in a shell. A `!` before a pattern excludes its ranges. Returns false without memory; everything
+ * is then recorded.
  */
 bool region_filter_read(struct region_filter *filter, const char *lines);
 
-/* Whether a range is wanted: it fits some pattern, if there are any, and none with a `!`. */
+/* Whether a range is recorded: it matches a pattern without `!`, if there are any, and none with a
+ * `!`. */
 bool region_filter_wants(const struct region_filter *filter, const char *domain, const char *name);

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-/* The most that are open at once, and how many places one may have. */
+/* Maximum number of open ranges, and of slots that are tried for one. */
 #define PLACES 65536
 #define TRIES 64
 
 static struct named {
-    _Atomic int state;     /* one of the below */
-    _Atomic uint64_t hash; /* of the key */
+    _Atomic int state;     /* NAMED_FREE, NAMED_CHANGES or NAMED_OPEN */
+    _Atomic uint64_t hash; /* hash of the key */
     struct region_key key;
     uint64_t region;
 } named[PLACES];
@@ -25,6 +25,7 @@ static uint64_t hash_of(const struct region_key *key)
     return hash;
 }
 
+/* Returns the slot to try for a hash at that attempt. */
 static struct named *place_of(uint64_t hash, unsigned tries)
 {
     return &named[((hash >> 40) + tries) % PLACES];
@@ -48,8 +49,8 @@ void region_named_begin(struct regions *regions, struct region_domain *domain,
     regions_count(regions, 0, REGION_LEFT_OUT_BY_NUMBER);
 }
 
-/* Takes a place whose region has that key. The hash is compared first: a place that changes is one
- * that its own end does not see. */
+/* Claims a slot if its region has that key. The hash is compared first, since the end of another
+ * region misses a slot that is being changed. */
 static bool take(struct named *at, uint64_t hash, const struct region_key *key)
 {
     int expected = NAMED_OPEN;

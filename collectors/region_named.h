@@ -1,11 +1,11 @@
 /*
- * Ranges that a program names by ids of its own.
+ * Ranges that a program identifies by ids of its own.
  */
 #pragma once
 
 #include "regions.h"
 
-/* What names an open range. */
+/* Identifies an open range. */
 struct region_key {
     uint64_t parts[4];
 };
@@ -14,5 +14,5 @@ struct region_key {
 void region_named_begin(struct regions *regions, struct region_domain *domain,
     const struct region_key *key, const char *text);
 
-/* Ends it; one that is not open is counted. */
+/* Ends the range of that key; counts it as unmatched if there is none. */
 void region_named_end(struct regions *regions, const struct region_key *key);

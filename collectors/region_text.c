@@ -13,7 +13,7 @@
 
 /* ---- Wide characters ---- */
 
-/* Encodes a character as UTF-8. Without wcrtomb(): the locale of the program may have another
+/* Encodes a character as UTF-8. It does not use wcrtomb(), as the program's locale may have another
  * encoding. */
 static size_t encode(uint32_t c, char bytes[4])
 {
@@ -55,7 +55,7 @@ struct mapped {
     uint64_t size;
 };
 
-/* Returns a part of the file; NULL when it is not in it. */
+/* Returns a part of the file; NULL: it is beyond the end. */
 static const void *part(const struct mapped *file, uint64_t at, uint64_t size)
 {
     return at <= file->size && size <= file->size - at ? file->bytes + at : NULL;
@@ -69,7 +69,7 @@ static const Elf64_Shdr *section(const struct mapped *file, const Elf64_Ehdr *he
     return part(file, header->e_shoff + (uint64_t)i * sizeof(Elf64_Shdr), sizeof(Elf64_Shdr));
 }
 
-/* Finds the function at an address in a table of symbols; NULL: it has none. */
+/* Finds the function that contains an address in a symbol table; NULL: none does. */
 static const char *find_in_table(
     const struct mapped *file, const Elf64_Shdr *table, const Elf64_Shdr *texts, uint64_t address)
 {
@@ -86,7 +86,7 @@ static const char *find_in_table(
     return NULL;
 }
 
-/* Finds the function at an address of the file, in its own numbers. */
+/* Finds the function that contains an address, as the file numbers them. */
 static const char *find(const struct mapped *file, uint64_t address)
 {
     const Elf64_Ehdr *header = part(file, 0, sizeof *header);
@@ -103,12 +103,13 @@ static const char *find(const struct mapped *file, uint64_t address)
     return found;
 }
 
-/* Writes the function at an address, as the symbols of its file name it. False: they do not. */
+/* Writes the name of the function at an address, from the symbols of its file. Returns false if
+ * they have none. */
 static bool find_in_file(const Dl_info *info, const void *address, char *name, size_t size)
 {
     struct stat status;
     int fd = open(info->dli_fname, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) /* of the program as it was called, perhaps in another folder */
+    if (fd < 0) /* the name of the program as it was called may be relative to another folder */
         fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
@@ -119,7 +120,7 @@ static bool find_in_file(const Dl_info *info, const void *address, char *name, s
     close(fd);
     if (file.bytes == MAP_FAILED)
         return false;
-    /* A program that is not relocatable has its addresses as they are. */
+    /* A program that is not relocatable has the addresses of its file. */
     const Elf64_Ehdr *header = part(&file, 0, sizeof *header);
     uint64_t base = header && header->e_type == ET_EXEC ? 0 : (uint64_t)(uintptr_t)info->dli_fbase;
     const char *found = find(&file, (uint64_t)(uintptr_t)address - base);

@@ -8,7 +8,7 @@
 
 #define RECENT_NAMES 64
 
-/* Ranges that any thread may end and that are open at once. */
+/* Maximum number of open ranges that any thread may end. */
 #define MAX_STARTED 65536
 
 struct open_region {
@@ -21,15 +21,16 @@ struct region_stack {
     const struct region_domain *domain;
     struct region_stack *next;
     struct open_region *open;
-    size_t depth; /* of all that are open; the array has the first `capacity` at most */
+    size_t depth; /* number of open ranges; the array has at most the first `capacity` of them */
     size_t capacity;
 };
 
 struct region_thread {
     unsigned slot;
-    unsigned next_started; /* where it looks for a free place first */
+    unsigned next_started; /* slot at which the search for a free one starts */
     struct region_stack *stacks;
-    struct recent_name { /* a cache by the address of the text; only a hint: texts are compared */
+    struct recent_name { /* a cache by the address of the text; it is only a hint, and the texts are
+                            compared, too */
         const char *given;
         const struct region_domain *domain;
         const struct region_name *name;
@@ -50,6 +51,7 @@ void region_thread_destroy(void *pointer)
     free(thread);
 }
 
+/* Makes the state of the calling thread. Returns NULL without memory. */
 static __attribute__((noinline)) struct region_thread *make_thread(struct regions *regions)
 {
     struct region_thread *thread = calloc(1, sizeof *thread);
@@ -68,7 +70,7 @@ static inline struct region_thread *this_thread(struct regions *regions)
     return thread ? thread : make_thread(regions);
 }
 
-/* Finds the stack of a domain, moved to the front. NULL: there is none. */
+/* Finds the stack of a domain, and moves it to the front. NULL: there is none. */
 static struct region_stack *find_stack(
     struct region_thread *thread, const struct region_domain *domain)
 {
@@ -84,7 +86,7 @@ static struct region_stack *find_stack(
     return stack;
 }
 
-/* Returns the stack of a domain, which is made at its first range. */
+/* Returns the stack of a domain, adding it at the first range. NULL without memory. */
 static struct region_stack *get_stack(
     struct region_thread *thread, const struct region_domain *domain)
 {
@@ -102,6 +104,7 @@ static struct region_stack *get_stack(
 
 /* ---- Names ---- */
 
+/* Returns the name of a range, from the thread's cache if possible. NULL without memory. */
 static inline const struct region_name *name_of(struct regions *regions,
     struct region_thread *thread, struct region_domain *domain, const char *text)
 {
@@ -114,7 +117,8 @@ static inline const struct region_name *name_of(struct regions *regions,
     return recent->name;
 }
 
-/* Returns the name of a range that is to be recorded; NULL: it is not, which is counted. */
+/* Returns the name of a range that is to be recorded. NULL: it is not recorded, which is
+ * counted. */
 static inline const struct region_name *recorded_name(struct regions *regions,
     struct region_thread *thread, struct region_domain *domain, const char *text)
 {
@@ -131,7 +135,8 @@ static inline const struct region_name *recorded_name(struct regions *regions,
 
 /* ---- Marks ---- */
 
-/* Marks the start of a range. With a shortest duration only its time is kept, until it ends. */
+/* Marks the start of a range. If there is a minimum duration, only its time is kept until it
+ * ends. */
 static inline void mark_start(struct regions *regions, struct open_region *open)
 {
     struct gput_blocks *log = open->name ? regions_log(regions) : NULL;
@@ -143,13 +148,13 @@ static inline void mark_start(struct regions *regions, struct open_region *open)
         late_call_start(log, &open->call);
     else
         gput_blocks_start_call(log, open->name->full, &open->call);
-    uint64_t process = open->call.process; /* another one after a fork */
+    uint64_t process = open->call.process; /* it differs after a fork */
     if (__builtin_expect(
             process != atomic_load_explicit(&regions->labelled, memory_order_relaxed), 0))
         regions_label(regions, process);
 }
 
-/* Marks the end of a range, unless it was too short. `late`: the thread that is to stop; NULL: the
+/* Marks the end of a range, unless it was too short. `late`: the thread whose range ends; NULL: the
  * calling one. */
 static inline void mark_stop(struct regions *regions, unsigned slot, const struct open_region *open,
     const struct late_thread *late)
@@ -169,12 +174,12 @@ static inline void mark_stop(struct regions *regions, unsigned slot, const struc
 
 /* ---- Nested ranges ---- */
 
-/* Whether a range can be kept on top of the stack. */
+/* Whether there is space for a range on top of the stack. */
 static bool has_space(struct region_stack *stack)
 {
     if (__builtin_expect(stack->depth < stack->capacity, 1))
         return true;
-    if (stack->depth > stack->capacity) /* those before it could not be kept either */
+    if (stack->depth > stack->capacity) /* earlier ranges could not be kept either */
         return false;
     size_t capacity = stack->capacity > 0 ? stack->capacity * 2 : 16;
     if (!ARRAY_RESIZE(stack->open, capacity))
@@ -240,7 +245,8 @@ int region_pop_of(
 
 /* ---- Ranges that any thread may end ---- */
 
-/* The id is a serial number and below it the place. 0: free; 1: being taken or given back. */
+/* A range that any thread may end. Its id is a serial number above its slot number. 0: free; 1:
+ * being changed. */
 struct started_region {
     _Atomic uint64_t id;
     struct open_region open;
@@ -248,7 +254,7 @@ struct started_region {
 
 static struct started_region started[MAX_STARTED];
 
-/* Takes a free place; MAX_STARTED: there is none. */
+/* Claims a free slot; MAX_STARTED: there is none. */
 static unsigned take_place(struct region_thread *thread)
 {
     for (unsigned tries = 0; tries < MAX_STARTED; tries++) {
@@ -270,7 +276,7 @@ uint64_t region_start(struct regions *regions, struct region_domain *domain, con
     struct region_thread *thread = domain ? this_thread(regions) : NULL;
     const struct region_name *name = thread ? recorded_name(regions, thread, domain, text) : NULL;
     if (!name)
-        return id; /* a place that no range has: its end does nothing */
+        return id; /* no range has this id, so its end does nothing */
     unsigned place = take_place(thread);
     if (place == MAX_STARTED) {
         regions_count(regions, thread->slot, REGION_LEFT_OUT_BY_NUMBER);

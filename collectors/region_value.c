@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The library's one table; NULL: there is none (yet). */
+/* The one table of this library; NULL: there is none (yet). */
 static struct region_values *values;
 
 static struct regions *opened;
@@ -34,7 +34,7 @@ static double double_of(uint64_t bits)
     return value;
 }
 
-/* Makes the row of a value; NULL: the table is full, which it says. */
+/* Makes the row of a value. NULL: the table is full, which its `used` tells. */
 static struct region_value *make_row(const struct region_name *name, const char *unit, double value)
 {
     uint32_t number = atomic_fetch_add(&values->used, 1);
@@ -53,7 +53,7 @@ static struct region_value *make_row(const struct region_name *name, const char 
 
 enum change { ADDS, IS_LESS, IS_MORE };
 
-/* Changes a number that other threads change at once. */
+/* Updates a number that other threads may update at the same time. */
 static void change(_Atomic uint64_t *place, double value, enum change how)
 {
     uint64_t before = atomic_load_explicit(place, memory_order_relaxed);
@@ -75,7 +75,7 @@ void region_value_add(
     pthread_once(&once, open_values);
     if (!values || !name || !name->is_recorded)
         return;
-    struct region_name *own = (struct region_name *)name; /* names are never constant memory */
+    struct region_name *own = (struct region_name *)name; /* names are always in writable memory */
     struct region_value *row = atomic_load_explicit(&own->value, memory_order_acquire);
     if (!row) {
         row = make_row(name, unit, value);

@@ -15,15 +15,15 @@
 
 /* ---- Opening ---- */
 
-/* Returns a text of the environment; NULL where there is none, and in a program that changes its
- * user or has capabilities: who started it must not say where it writes. */
+/* Returns a variable of the environment; NULL: it is not set. It is also NULL in a program that
+ * changes its user or has capabilities: the user who starts it must not choose where it writes. */
 static const char *text_of(const char *variable)
 {
     const char *text = secure_getenv(variable);
     return text && *text ? text : NULL;
 }
 
-/* Returns a number of the environment; `usual` when there is none. */
+/* Returns a number of the environment; `usual` if it is missing or invalid. */
 static long long number_of(const char *variable, long long usual)
 {
     const char *text = text_of(variable);
@@ -46,7 +46,7 @@ void *regions_map_file(const struct regions *regions, const char *suffix, size_t
     if (fd < 0)
         return NULL;
     void *mapped = MAP_FAILED;
-    struct file_limit limit; /* whose signal would end the program */
+    struct file_limit limit; /* blocks SIGXFSZ, which would end the program */
     file_limit_block_signal(&limit);
     int failure = posix_fallocate(fd, 0, (off_t)size);
     file_limit_unblock_signal(&limit);
@@ -56,7 +56,7 @@ void *regions_map_file(const struct regions *regions, const char *suffix, size_t
     return mapped == MAP_FAILED ? NULL : mapped;
 }
 
-/* Makes the file in which the command reads what was recorded, and why not. */
+/* Makes the status file, from which the command learns what was not recorded, and why. */
 static bool open_status(struct regions *regions)
 {
     struct region_status *status = regions_map_file(regions, "status", sizeof *status);
@@ -70,7 +70,7 @@ static bool open_status(struct regions *regions)
     return true;
 }
 
-/* Says in that file why nothing is recorded. */
+/* Writes to the status file why nothing is recorded. */
 static bool fail(struct regions *regions, const char *reason)
 {
     char *failure = regions->status->failure;
@@ -79,7 +79,7 @@ static bool fail(struct regions *regions, const char *reason)
     return false;
 }
 
-/* Returns "folder/nvtx-%p.gputblocks", in which a percent sign of the folder is doubled. */
+/* Returns "folder/nvtx-%p.gputblocks", with percent signs of the folder doubled. */
 static char *make_path(const char *folder, const char *source)
 {
     size_t used = 0;
@@ -114,7 +114,7 @@ bool regions_open(struct regions *regions, const char *source)
     return true;
 }
 
-/* A library has one struct regions, which this one is. */
+/* The one struct regions of this library. */
 static struct regions *opened;
 
 /* Opens the log at the first region that is recorded. */
@@ -123,7 +123,7 @@ static void open_log(void)
     struct gput_error error = {0};
     struct gput_blocks *blocks;
     struct gput_blocks_options options = gput_blocks_options_default();
-    options.join = true; /* after an execve() there is a log of that process id already */
+    options.join = true; /* after an execve() there may already be a log of this process id */
     options.procfs_root = text_of("GPUT_PROCFS");
     options.sysfs_root = text_of("GPUT_SYSFS");
     if (opened->min_ns == 0)
@@ -132,7 +132,7 @@ static void open_log(void)
         fail(opened, error.message);
         return;
     }
-    blocks->has_constant_names = true; /* they are interned */
+    blocks->has_constant_names = true; /* names are interned */
     atomic_store_explicit(&opened->blocks, blocks, memory_order_release);
 }
 
@@ -146,7 +146,8 @@ struct gput_blocks *regions_open_log(struct regions *regions)
 
 /* ---- Labels ---- */
 
-/* Writes a call without a duration. Its name stays, as all names that are given to the log. */
+/* Writes a call without a duration, whose name is the label. The text is not freed, as the log
+ * refers to it. */
 static void write_label(struct gput_blocks *blocks, const char *text)
 {
     const char *name = blocks ? strdup(text) : NULL;
@@ -208,7 +209,7 @@ static struct region_domain *find_domain(
     return domain != end ? domain : NULL;
 }
 
-/* Returns the length of a text of at most `max` bytes, cut where a character of UTF-8 begins. */
+/* Returns the length of a text, cut to at most `max` bytes at the start of a UTF-8 character. */
 static size_t cut_length(const char *text, size_t max)
 {
     size_t length = strnlen(text, max + 1);
@@ -240,7 +241,7 @@ struct region_domain *regions_domain(struct regions *regions, const char *text)
     made->prefix_length = size - 1;
     made->other_names = regions_name(regions, made, "(other names)");
     made->next = first;
-    /* Another thread may be adding, perhaps the same one: then this one stays unused. */
+    /* Another thread may be adding a domain, too. If it is the same one, this one stays unused. */
     while (!atomic_compare_exchange_strong(&regions->domains, &first, made)) {
         found = find_domain(first, prefix, made->next);
         if (found)
@@ -250,6 +251,7 @@ struct region_domain *regions_domain(struct regions *regions, const char *text)
     return made;
 }
 
+/* Returns the hash of a name in its domain. */
 static uint32_t hash_of(const struct region_domain *domain, const char *text, size_t length)
 {
     uint32_t hash = UINT32_C(2166136261) ^ (uint32_t)((uintptr_t)domain >> 4);
@@ -271,7 +273,7 @@ static const struct region_name *find_name(
     return NULL;
 }
 
-/* Makes a name, and decides once whether its regions are recorded. */
+/* Makes a name, and decides whether its ranges are recorded. */
 static struct region_name *make_name(
     struct regions *regions, const struct region_name *like, const char *text, size_t length)
 {

@@ -1,7 +1,7 @@
 /*
- * rocTX: the ranges that programs mark for AMD's tools. The library is preloaded: its functions are
- * called in place of those of libroctx64.so, whatever version a program asks for. They call these
- * in turn, so that a tool of AMD sees the ranges, too.
+ * Records the ranges that programs mark for AMD's tools (rocTX). The library is preloaded: its
+ * functions are called instead of those of libroctx64.so, whichever version a program asks for.
+ * They also call those, so that a tool of AMD sees the ranges, too.
  */
 #include "region_named.h"
 #include "region_thread.h"
@@ -13,7 +13,7 @@
 static struct regions roctx;
 static struct region_domain *domain;
 
-/* The functions that would be called without us; NULL: there are none. */
+/* The functions that would be called without this library; NULL: there are none. */
 static int (*next_push)(const char *);
 static int (*next_pop)(void);
 static uint64_t (*next_start)(const char *);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No configuration is longer. */
+/* Maximum size of a configuration. */
 #define MAX_BYTES ((size_t)16 << 20)
 
 struct gput_comparison_config {

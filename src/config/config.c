@@ -13,19 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No configuration is longer. */
+/* Maximum size of a configuration. */
 #define MAX_BYTES ((size_t)16 << 20)
 
 struct gput_config {
-    struct gput_session_options options; /* strings are those of `root`, and `gpus` */
+    struct gput_session_options options; /* its strings belong to `root` and `gpus` */
     struct gput_limits limits;
     bool disable_logs;
     pid_t process_id;
     struct doc *root; /* owned */
-    struct str gpus;  /* those of an array, with commas between */
+    struct str gpus;  /* list of GPUs, separated by commas */
 };
 
-/* Fails unless `is_wanted`: a member has a value that it cannot have. */
+/* Fails unless `is_wanted`: the member has an invalid value. */
 static int want(
     bool is_wanted, const struct doc *value, const char *wanted, struct gput_error *error)
 {
@@ -36,7 +36,7 @@ static int want(
 
 /* ---- Options of a session ---- */
 
-/* Returns whether a value is of the kind that an option takes. */
+/* Whether a value is of the kind that an option has. */
 static bool has_kind(const struct session_option *option, const struct doc *value)
 {
     bool is_number = value->kind == DOC_INT || value->kind == DOC_DOUBLE;
@@ -60,7 +60,7 @@ static bool has_kind(const struct session_option *option, const struct doc *valu
     }
 }
 
-/* Returns the text of a string, a number, true or false; `number` is space for it. */
+/* Returns the text of a string, a number, true or false; `number` is a buffer for it. */
 static const char *text_of(const struct doc *value, char number[NUMBER_TEXT_SIZE])
 {
     switch (value->kind) {
@@ -101,7 +101,7 @@ static int set_option(struct gput_config *config, const struct session_option *o
     return want(false, value, option->what.wanted, error);
 }
 
-/* ---- What else a file may have ---- */
+/* ---- Other members of a file ---- */
 
 /* Reads whether messages are switched off. */
 static int set_disable_logs(
@@ -149,7 +149,8 @@ static int set_limits(struct gput_config *config, const struct doc *value, struc
     return GPUT_OK;
 }
 
-/* What only Python's Tracker has is checked, since it shares its files with the command. */
+/* Checks a flag that only the Python package uses. Python's Tracker shares its files with the
+ * command. */
 
 static int check_flag(struct gput_config *config, const struct doc *value, struct gput_error *error)
 {
@@ -171,7 +172,8 @@ static int check_time(struct gput_config *config, const struct doc *value, struc
     return want(doc_number(value) > 0, value, "a number of seconds above 0", error);
 }
 
-/* Refuses what a session cannot do by itself: the command and Python's Tracker do it at its end. */
+/* Refuses a member that a session itself cannot handle: the command and Python's Tracker do so at
+ * its end. */
 static int refuse(struct gput_config *config, const struct doc *value, struct gput_error *error)
 {
     (void)config;
@@ -183,7 +185,7 @@ static int refuse(struct gput_config *config, const struct doc *value, struct gp
 static const struct member {
     const char *name;
     int (*set)(struct gput_config *config, const struct doc *value, struct gput_error *error);
-    bool is_of_python; /* and is not named as valid */
+    bool is_of_python; /* of Python only, and not listed as valid */
 } others[] = {
     {"disable_logs", set_disable_logs, false},
     {"process_id", set_process_id, false},

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* No configuration is longer. */
+/* Maximum size of a configuration. */
 #define MAX_BYTES ((size_t)1 << 20)
 
 struct visit {
@@ -15,7 +15,7 @@ struct visit {
     void *user;
 };
 
-/* Visits one value as the option that the command line would have. */
+/* Visits one value like the option on a command line. */
 static int visit_value(
     const struct visit *visit, const char *name, const struct doc *value, struct gput_error *error)
 {
@@ -42,7 +42,7 @@ static int visit_value(
         visit->path, name);
 }
 
-/* Visits all members; a list is visited as one option for each item. */
+/* Visits all members; each item of a list is visited like an option of its own. */
 static int visit_members(
     const struct visit *visit, const struct doc *root, struct gput_error *error)
 {

@@ -1,5 +1,6 @@
 /*
- * Each source is a row of the table below and a function that checks it. To add a source, add both.
+ * Each source is a row of the table below, with a function that checks it. To add a source, add
+ * both.
  */
 #include "doctor/findings.h"
 
@@ -38,11 +39,11 @@
 struct view {
     const char *procfs_root, *sysfs_root;
     struct gpu_set *gpus;
-    bool own_procfs; /* this procfs has the pids of our namespace */
+    bool own_procfs; /* the pids of this procfs are those of our namespace */
 };
 
-/* Returns a process of this procfs that surely exists and is readable: the calling process, else
- * its first. */
+/* Returns a pid of this procfs that exists and is readable: the calling process, or the first
+ * one. */
 static pid_t known_pid(const struct view *view)
 {
     return view->own_procfs ? getpid() : 1;
@@ -51,7 +52,7 @@ static pid_t known_pid(const struct view *view)
 static void set(struct gput_doctor_source *source, enum gput_doctor_state state, const char *remedy,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Sets the state of a source, the reason for it and how to change it. */
+/* Sets the state of a source, the reason for it and the remedy. */
 static void set(struct gput_doctor_source *source, enum gput_doctor_state state, const char *remedy,
     const char *format, ...)
 {
@@ -98,7 +99,7 @@ static void check_children(const struct view *view, struct gput_doctor_source *s
             view->procfs_root);
 }
 
-/* Returns whether we may read the memory maps of other users' processes. */
+/* Whether we may read the memory maps of other users' processes. */
 static bool may_read_others(void)
 {
     char text[PROCFS_TEXT_SIZE];
@@ -112,7 +113,7 @@ static bool may_read_others(void)
            (effective >> cap_sys_ptrace & 1);
 }
 
-/* Checks whose memory maps can be read: smaps is refused for other users' processes. */
+/* Checks whose memory maps can be read; other users' smaps may be refused. */
 static void check_memory_maps(const struct view *view, struct gput_doctor_source *source)
 {
     struct proc_smaps_rollup rollup;
@@ -142,7 +143,7 @@ static void check_cpu_clocks(const struct view *view, struct gput_doctor_source 
         set(source, GPUT_DOCTOR_AVAILABLE, "", "CPU clocks of processes, in nanoseconds");
 }
 
-/* Returns which version of control groups the command would run in. */
+/* Returns the version of control groups that a command would run in. */
 static const char *versions_of(const struct own_cgroup *own)
 {
     if (!own->v1.path)
@@ -176,7 +177,7 @@ static void check_cgroup(const struct view *view, struct gput_doctor_source *sou
 
 /* ---- GPUs ---- */
 
-/* Translates the state of a GPU source. */
+/* Converts the state of a GPU source. */
 static enum gput_doctor_state state_of(enum gpu_source_state state)
 {
     switch (state) {
@@ -190,7 +191,7 @@ static enum gput_doctor_state state_of(enum gpu_source_state state)
     }
 }
 
-/* Adds that a source works but does not list the processes that use its GPUs. */
+/* Reports that a source works but does not list the processes that use its GPUs. */
 static void add_hidden_processes(const struct view *view, struct gput_doctor_source *source)
 {
     size_t count, length = strlen(source->reason);
@@ -323,7 +324,7 @@ static void check_battery(const struct view *view, struct gput_doctor_source *so
 
 /* ---- everything ---- */
 
-/* What the summary says something about. */
+/* Parts of the summary. */
 enum topic { TOPIC_NONE, TOPIC_CPU, TOPIC_RAM, TOPIC_GPU, TOPIC_ENERGY };
 
 static const struct check {
@@ -351,7 +352,7 @@ static const struct check {
 
 _Static_assert(sizeof checks / sizeof *checks <= DOCTOR_MAX_SOURCES, "space for each source");
 
-/* Copies what is known of each GPU. */
+/* Copies the identity and the state of each GPU. */
 static int list_gpus(const struct view *view, struct gput_doctor *doctor, struct gput_error *error)
 {
     size_t count;
@@ -368,8 +369,7 @@ static int list_gpus(const struct view *view, struct gput_doctor *doctor, struct
         snprintf(gpu->vendor, sizeof gpu->vendor, "%s", gpu_vendor_name(devices[i].vendor));
         gpu->ram_capacity_bytes = devices[i].ram_capacity_bytes;
         gpu_device_explain(&devices[i], GPU_FIGURE_COUNT, gpu->missing, sizeof gpu->missing);
-        /* Write what is wrong with a card now: "slowed by thermal; the driver asks for gpu_reset".
-         */
+        /* Write the card's current problems: "slowed by thermal; the driver asks for gpu_reset". */
         char trouble[CARD_REASONS_SIZE];
         gpu->health[0] = '\0';
         const struct card_reading *card = gpu_set_card(view->gpus, i);
@@ -383,7 +383,8 @@ static int list_gpus(const struct view *view, struct gput_doctor *doctor, struct
     return GPUT_OK;
 }
 
-/* Returns the best state of the sources of a topic. `*closed`: the first that could be opened. */
+/* Returns the best state of the sources of a topic. `*closed`: the first one that is unavailable
+ * but has a remedy. */
 static enum gput_doctor_state topic_state(
     const struct gput_doctor *doctor, enum topic topic, const struct gput_doctor_source **closed)
 {
@@ -400,7 +401,7 @@ static enum gput_doctor_state topic_state(
     return best;
 }
 
-/* Returns whether this is a virtual machine, as far as the processor says so. */
+/* Whether this is a virtual machine, according to the processor. */
 static bool is_virtual_machine(const char *procfs_root)
 {
     char path[4096];
@@ -410,7 +411,7 @@ static bool is_virtual_machine(const char *procfs_root)
            strstr(str_text(&text), " hypervisor") != NULL;
 }
 
-/* Writes which GPUs there are: "NVIDIA H200", "8 x NVIDIA H200", "NVIDIA A and 1 more". */
+/* Writes the names of the GPUs: "NVIDIA H200", "8 x NVIDIA H200", "NVIDIA A and 1 more". */
 static void name_gpus(const struct gput_doctor *doctor, char *text, size_t size)
 {
     uint32_t same = 0;
@@ -424,7 +425,7 @@ static void name_gpus(const struct gput_doctor *doctor, char *text, size_t size)
         text_fit(text, size, "%s and %u more", doctor->gpus[0].name, doctor->n_gpus - 1);
 }
 
-/* Writes where joules come from, or why there are none. */
+/* Returns where joules come from, or why there are none. */
 static const char *describe_energy(
     const struct view *view, const struct gput_doctor *doctor, char *text, size_t size)
 {
@@ -447,7 +448,7 @@ static const char *describe_energy(
     return is_virtual_machine(view->procfs_root) ? "not on this VM" : "not on this machine";
 }
 
-/* Answers in one sentence what can be measured here. */
+/* Writes in one sentence what can be measured here. */
 static void summarize(const struct view *view, struct gput_doctor *doctor)
 {
     static const char *const words[] = {"yes", "partly", "no"};
@@ -489,7 +490,7 @@ static int examine(
     doctor->ram_unit = options.gpu_ram_unit;
     TRY(gpu_set_open(&gpu_options, &view.gpus, error));
 
-    /* Take one sample of this process: it shows which figures each GPU lacks. */
+    /* Take one sample of this process, which shows the figures that each GPU lacks. */
     struct gpu_tree tree = {.main = getpid()};
     struct gpu_sample sample;
     gpu_set_request_lists(view.gpus, &tree, false);

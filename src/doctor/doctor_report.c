@@ -1,5 +1,5 @@
 /*
- * The findings of gput_doctor_create() one by one, as tables, text and JSON.
+ * Renders the findings of gput_doctor_create(): one by one, as tables, text and JSON.
  */
 #include "doctor/findings.h"
 
@@ -175,7 +175,7 @@ static size_t longest_name(const struct gput_doctor *doctor)
     return longest;
 }
 
-/* Writes the answer in one sentence, then the sources and the GPUs. */
+/* Writes the summary, then the sources and the GPUs. */
 static void write_text(
     const struct gput_doctor *doctor, enum gput_ram_unit ram_unit, struct str *text)
 {

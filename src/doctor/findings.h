@@ -1,5 +1,5 @@
 /*
- * What the doctor found: the public type inside of the library.
+ * The findings of the doctor: the public type inside the library.
  */
 #pragma once
 
@@ -11,11 +11,12 @@ struct gput_doctor_source {
     char name[24];  /* snake_case: "procfs", "nvml", "rapl" … */
     char gives[96]; /* the figures that come from it */
     enum gput_doctor_state state;
-    char reason[208]; /* what is there, or why something is not */
-    char remedy[208]; /* the command or step that opens it; "" when there is none, or no need */
+    char reason[208]; /* what was found, or why something is missing */
+    char remedy[208]; /* the command or step that makes it available; "" when there is none, or no
+                         need */
 };
 
-/* A GPU as it was found. */
+/* A GPU that was found. */
 struct gput_doctor_gpu {
     char uuid[96];
     char name[96];
@@ -23,7 +24,7 @@ struct gput_doctor_gpu {
     char pci_address[24];      /* "0000:01:00.0"; "" when it has none */
     char source[16];           /* the source that reads it: "nvml", "amdgpu", "drm" */
     double ram_capacity_bytes; /* NaN when not available */
-    char health[240];          /* what is wrong with the card now; "": nothing, or not known */
+    char health[240];          /* current problems of the card; "": none, or not known */
     char missing[240];         /* figures that are not available, and why; "" when all are */
 };
 
@@ -31,9 +32,9 @@ struct gput_doctor_gpu {
 
 struct gput_doctor {
     char summary[240];           /* "CPU, RAM: yes. GPU: none found. Energy: not on this VM." */
-    enum gput_ram_unit ram_unit; /* in which reports show GPU RAM */
+    enum gput_ram_unit ram_unit; /* unit of GPU RAM in reports */
     uint32_t n_sources;
     struct gput_doctor_source sources[DOCTOR_MAX_SOURCES];
     uint32_t n_gpus;
-    struct gput_doctor_gpu *gpus; /* owned by it */
+    struct gput_doctor_gpu *gpus; /* owned */
 };

@@ -12,28 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One dump while it is read. */
+/* A dump that is being read. */
 struct adding {
-    struct cprofile *profile; /* of this dump alone */
+    struct cprofile *profile; /* of this dump only */
     struct marshal marshal;
     const char *name;
     struct gput_error *error;
 };
 
-/* Fails because of a value that no dump has at its place. */
+/* Fails because a dump cannot have this value at this place. */
 static int no_profile(const struct adding *adding)
 {
     return error_set(adding->error, GPUT_ERROR_FORMAT,
         "%s is not a cProfile dump: it holds something else", adding->name);
 }
 
-/* Returns the value at a place of a tuple. */
+/* Returns an item of a tuple. */
 static uint32_t item(const struct adding *adding, const struct marshal_value *tuple, uint32_t i)
 {
     return adding->marshal.items[tuple->first + i].value;
 }
 
-/* Returns a value as a tuple of that many items; NULL: it is something else. */
+/* Returns a value as a tuple of `count` items; NULL: it is none. */
 static const struct marshal_value *tuple_of(
     const struct adding *adding, uint32_t value, uint32_t count)
 {
@@ -41,7 +41,7 @@ static const struct marshal_value *tuple_of(
     return found->kind == MARSHAL_TUPLE && found->count == count ? found : NULL;
 }
 
-/* Appends a text of the dump as UTF-8; false where the value is something else. */
+/* Appends a text of the dump as UTF-8. Returns false if the value is no text. */
 static bool append_text(const struct adding *adding, uint32_t value, struct str *out)
 {
     const struct marshal_value *found = adding->marshal.values + value;
@@ -56,7 +56,11 @@ struct slice {
     size_t length;
 };
 
-/* What distinguishes functions; `whole` is "file\nline\nname". */
+/* Identifies a function; `whole` is "file
+ *
+ * line
+ *
+ * name". */
 struct function_key {
     struct slice whole;
     struct slice file;
@@ -64,7 +68,7 @@ struct function_key {
     int64_t line;
 };
 
-/* Finds the number of a function, and gives it the next one if it is new. */
+/* Returns the number of a function, adding it if it is new. */
 static int add_function(struct cprofile *profile, const struct function_key *key, uint32_t *number,
     struct gput_error *error)
 {
@@ -85,7 +89,7 @@ static int add_function(struct cprofile *profile, const struct function_key *key
     return GPUT_OK;
 }
 
-/* Finds the number of the function that a key of the dump names: (file, line, name). */
+/* Returns the number of the function that a key of the dump names: (file, line, name). */
 static int find_function(struct adding *adding, uint32_t value, uint32_t *number)
 {
     const struct marshal_value *tuple = tuple_of(adding, value, 3);
@@ -119,7 +123,7 @@ static bool read_counts(
            marshal_double(marshal, item(adding, tuple, 3), &counts->cumulative_seconds);
 }
 
-/* Adds calls and times; a sum of calls that is too large wraps around. */
+/* Adds calls and times. The number of calls wraps around if it overflows. */
 static void add_counts(struct call_counts *sum, const struct call_counts *counts)
 {
     sum->primitive_calls =
@@ -129,7 +133,7 @@ static void add_counts(struct call_counts *sum, const struct call_counts *counts
     sum->cumulative_seconds += counts->cumulative_seconds;
 }
 
-/* Adds what one function took in calls by another. */
+/* Adds the calls of one function by another. */
 static int add_caller(struct cprofile *profile, uint32_t callee, uint32_t function,
     const struct call_counts *counts, struct gput_error *error)
 {
@@ -145,7 +149,7 @@ static int add_caller(struct cprofile *profile, uint32_t callee, uint32_t functi
     return GPUT_OK;
 }
 
-/* Adds all callers of a function: a dict of (file, line, name) and counts. */
+/* Adds all callers of a function, from a dict of (file, line, name) and counts. */
 static int add_callers(struct adding *adding, uint32_t callee, uint32_t value)
 {
     const struct marshal_value *dict = adding->marshal.values + value;
@@ -163,8 +167,8 @@ static int add_callers(struct adding *adding, uint32_t callee, uint32_t value)
     return GPUT_OK;
 }
 
-/* Gives a function its place in the order, which is that of the first count: to be seen as a caller
- * does not count. */
+/* Assigns a function its place in the order, which is that of the first counts. Functions seen only
+ * as callers have none. */
 static void count_function(struct cprofile *profile, uint32_t function)
 {
     if (!profile->functions[function].counted)
@@ -172,7 +176,7 @@ static void count_function(struct cprofile *profile, uint32_t function)
     profile->functions[function].counted = true;
 }
 
-/* Adds all that a dump has: a dict of functions and their counts. */
+/* Adds a dump: a dict of functions and their counts. */
 static int add_all(struct adding *adding)
 {
     const struct marshal *marshal = &adding->marshal;
@@ -189,7 +193,7 @@ static int add_all(struct adding *adding)
         count_function(adding->profile, function);
         add_counts(&adding->profile->functions[function].counts, &counts);
     }
-    /* Callers afterwards, so that functions keep the order of the dump. */
+    /* Add callers afterwards, so that functions keep the order of the dump. */
     for (uint32_t at = root->first; at != MARSHAL_END; at = marshal->items[at].next) {
         uint32_t function;
         const struct marshal_value *tuple = tuple_of(adding, marshal->items[at].value, 5);
@@ -234,7 +238,7 @@ static int add_profile(struct cprofile *sum, const struct cprofile *one, struct 
 int cprofile_add(struct cprofile *profile, const void *bytes, size_t length, const char *name,
     struct gput_error *error)
 {
-    /* By itself first: of a damaged dump no part must be in the sum. */
+    /* Read it separately first, so that no part of a damaged dump gets into the sum. */
     struct cprofile one = {0};
     struct adding adding = {.profile = &one, .name = name, .error = error};
     TRY(marshal_read(bytes, length, name, &adding.marshal, error));
@@ -276,7 +280,8 @@ static double figure(const struct call_counts *counts, enum cprofile_order order
     }
 }
 
-/* A figure with the place it had, so that qsort() keeps the order of equals. */
+/* A figure with the function's place in the order, so that qsort() keeps the order of equal
+ * ones. */
 struct place {
     double figure;
     uint32_t order;
@@ -433,12 +438,13 @@ int cprofile_put_all(
     const struct cprofile *profile, struct gput_tables *tables, struct gput_error *error)
 {
     size_t count = profile->function_count;
-    CLEANUP_FREE uint32_t *functions = malloc((count + 1) * sizeof *functions); /* of each row */
-    CLEANUP_FREE uint32_t *rows = malloc((count + 1) * sizeof *rows); /* of each function */
+    CLEANUP_FREE uint32_t *functions = malloc((count + 1) * sizeof *functions); /* function of each
+                                                                                   row */
+    CLEANUP_FREE uint32_t *rows = malloc((count + 1) * sizeof *rows); /* row of each function */
     if (!functions || !rows)
         return error_memory(error);
 
-    /* The functions in the order of the dumps, then those that are known as callers only. */
+    /* First the functions in the order of the dumps, then those that are only known as callers. */
     uint32_t uncounted = profile->counted;
     for (uint32_t i = 0; i < count; i++) {
         const struct profiled_function *function = profile->functions + i;

@@ -7,7 +7,7 @@
 
 #define MAX_DEPTH 32
 #define FLAG_REFERENCE 0x80
-#define NOTHING UINT32_MAX /* what stands for the end of a dict */
+#define NOTHING UINT32_MAX /* stands for the end of a dict */
 
 struct reader {
     struct marshal *marshal;
@@ -17,7 +17,7 @@ struct reader {
     struct gput_error *error;
 };
 
-/* Fails because of bytes that no profile has. */
+/* Fails because of bytes that a profile cannot have. */
 static int damaged(struct reader *reader)
 {
     return error_set(
@@ -34,7 +34,7 @@ static size_t left(const struct reader *reader)
     return (size_t)(reader->end - reader->at);
 }
 
-/* Adds an item of a tuple or a dict, which has nothing yet. */
+/* Adds an empty item for a tuple or a dict. */
 static int add_item(struct reader *reader, uint32_t *place)
 {
     struct marshal *marshal = reader->marshal;
@@ -57,7 +57,7 @@ static int read_number(struct reader *reader, size_t size, uint64_t *number)
     return GPUT_OK;
 }
 
-/* Reads a count of `size` bytes, which at least as many bytes must follow. */
+/* Reads a count of `size` bytes. At least `count` bytes must follow. */
 static int read_count(struct reader *reader, size_t size, uint32_t *count)
 {
     uint64_t number;
@@ -70,13 +70,13 @@ static int read_count(struct reader *reader, size_t size, uint32_t *count)
     return GPUT_OK;
 }
 
-/* Reads an int of 15-bit digits; its sign is that of their count. */
+/* Reads an int of 15-bit digits; the sign of their count is its sign. */
 static int read_long(struct reader *reader, int64_t *number)
 {
     uint64_t word, sum = 0;
     TRY(read_number(reader, 4, &word));
     int64_t count = (int32_t)(uint32_t)word, digits = count < 0 ? -count : count;
-    if (digits > 5) /* more than 64 bits: no profile counts so far */
+    if (digits > 5) /* more than 64 bits, which no count of a profile has */
         return damaged(reader);
     for (int64_t i = 0; i < digits; i++) {
         TRY(read_number(reader, 2, &word));
@@ -92,7 +92,7 @@ static int read_long(struct reader *reader, int64_t *number)
 
 static int read_value(struct reader *reader, int depth, uint32_t *place);
 
-/* Reads a tuple. Its items stand side by side, so all are added before the first one is read. */
+/* Reads a tuple. Its items are adjacent, so all are added before the first one is read. */
 static int read_tuple(struct reader *reader, size_t count_size, uint32_t place, int depth)
 {
     uint32_t count = 0, first = reader->marshal->item_count, item;
@@ -111,7 +111,7 @@ static int read_tuple(struct reader *reader, size_t count_size, uint32_t place, 
     return GPUT_OK;
 }
 
-/* Reads pairs of keys and values until nothing stands for a key. */
+/* Reads pairs of keys and values up to the end mark. */
 static int read_dict(struct reader *reader, uint32_t place, int depth)
 {
     uint32_t count = 0, first = MARSHAL_END, last = MARSHAL_END;
@@ -136,7 +136,7 @@ static int read_dict(struct reader *reader, uint32_t place, int depth)
     return GPUT_OK;
 }
 
-/* Takes a text as it stands in the input. */
+/* Reads a text, as a reference to the input. */
 static int read_text(struct reader *reader, size_t count_size, uint32_t place)
 {
     uint32_t count = 0;
@@ -147,7 +147,7 @@ static int read_text(struct reader *reader, size_t count_size, uint32_t place)
     return GPUT_OK;
 }
 
-/* Reads what follows the letter of a type: the value gets its kind and its content. */
+/* Reads the content of a value, whose type letter was read. */
 static int read_body(struct reader *reader, unsigned char type, uint32_t place, int depth)
 {
     struct marshal_value value = {.kind = MARSHAL_NONE};
@@ -196,7 +196,7 @@ static int read_body(struct reader *reader, unsigned char type, uint32_t place, 
     return GPUT_OK;
 }
 
-/* Reads a value with all that is in it; NOTHING stands for the end of a dict. */
+/* Reads a value with everything inside it; NOTHING: it is the end mark of a dict. */
 static int read_value(struct reader *reader, int depth, uint32_t *place)
 {
     struct marshal *marshal = reader->marshal;
@@ -209,17 +209,17 @@ static int read_value(struct reader *reader, int depth, uint32_t *place)
     if (type == '0')
         return GPUT_OK;
     if (type == 'r') {
-        /* Find a value that was read before. */
+        /* Return a value that was read before. */
         uint64_t index;
         TRY(read_number(reader, 4, &index));
         if (index >= reader->marshal->reference_count)
             return damaged(reader);
         *place = reader->marshal->references[index];
-        /* A container that holds itself would never end. */
+        /* A container that contains itself would never end. */
         return reader->marshal->values[*place].whole ? GPUT_OK : damaged(reader);
     }
 
-    /* Add a value, which is not read yet. */
+    /* Add a value, which is read below. */
     if (!ARRAY_EXTEND(marshal->values, marshal->value_count))
         return error_memory(reader->error);
     *place = marshal->value_count++;

@@ -1,7 +1,7 @@
 /*
- * Values that Python's marshal module wrote (versions of Python 3): numbers, texts, tuples, dicts
- * and references to them. Data only: code objects and the like are refused, nothing is ever run.
- * Depth, and memory in proportion to the input, are bounded.
+ * Reads values that Python's marshal module wrote (Python 3): numbers, texts, tuples, dicts and
+ * references to them. It reads data only: code objects and the like are refused, and nothing is
+ * ever run. Depth is bounded, and memory is proportional to the input.
  */
 #pragma once
 
@@ -16,26 +16,27 @@ enum marshal_kind {
     MARSHAL_BOOL,
     MARSHAL_INT,
     MARSHAL_DOUBLE,
-    MARSHAL_TEXT, /* bytes as they stand in the input: ASCII or UTF-8, or whatever is there */
+    MARSHAL_TEXT, /* bytes as they are in the input: ASCII, UTF-8 or anything else */
     MARSHAL_TUPLE,
     MARSHAL_DICT,
 };
 
-/* Values and items are known by their places in the arrays: the same value may be in many tuples.
- */
+/* Values and items are identified by their indexes in the arrays, as one value may be in many
+ * tuples. */
 struct marshal_value {
     uint8_t kind;
-    bool whole;     /* all of it was read */
-    uint32_t count; /* items of a tuple, pairs of a dict, bytes of a text */
+    bool whole;     /* it was read completely */
+    uint32_t count; /* number of items of a tuple, pairs of a dict, bytes of a text */
     union {
         int64_t integer;
         double number;
-        const char *text; /* in the input */
-        uint32_t first;   /* into `items`: of a tuple its first item, of a dict its first pair */
+        const char *text; /* points into the input */
+        uint32_t first;   /* index in `items` of the first item of a tuple, or the first pair of a
+                             dict */
     };
 };
 
-/* Items of a tuple stand side by side: only `value` counts. Pairs of a dict are chained. */
+/* Items of a tuple are adjacent, and only have `value`. Pairs of a dict are linked by `next`. */
 struct marshal_item {
     uint32_t key;
     uint32_t value;
@@ -51,7 +52,7 @@ struct marshal {
     uint32_t item_count;
     uint32_t *references;
     uint32_t reference_count;
-    uint32_t root; /* the value itself */
+    uint32_t root; /* index of the value that was read */
 };
 
 /*
@@ -64,6 +65,6 @@ int marshal_read(const void *bytes, size_t length, const char *name, struct mars
 
 void marshal_finish(struct marshal *marshal);
 
-/* A number of a value: an int as it is, or a double. False for anything else. */
+/* Return a number: an int as it is, or as a double. False for anything else. */
 bool marshal_int(const struct marshal *marshal, uint32_t value, int64_t *number);
 bool marshal_double(const struct marshal *marshal, uint32_t value, double *number);

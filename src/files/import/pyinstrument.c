@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds the number of the function that a frame names, "file:line(function)". NAMES_NONE: out of
+/* Returns the number of the function of a frame, "file:line(function)". NAMES_NONE: out of
  * memory. */
 static uint32_t find_function(struct pyinstrument *sum, const struct doc *frame)
 {
@@ -39,12 +39,12 @@ static double or_zero(double value)
 
 static bool add_children(struct pyinstrument *sum, const struct doc *frame, double *seconds);
 
-/* Adds a frame and all below it, as deep as a document can be; `*seconds` grows by what it took.
- * False without memory. */
+/* Adds a frame and all below it, as deep as a document can be. Adds its time to `*seconds`. Returns
+ * false without memory. */
 static bool add_frame(struct pyinstrument *sum, const struct doc *frame, double *seconds)
 {
-    /* Skip a frame that is no function: "[self]", "[await]" or "[out-of-context]", for time of the
-     * frame above in none of its calls, or "[root]", above all. */
+    /* Skip a frame that is no function: "[self]", "[await]" or "[out-of-context]", which is time of
+     * the frame above outside of its calls, or "[root]", which is above all. */
     const char *name = doc_get_string(frame, "function");
     size_t length = strlen(name);
     if (length > 1 && name[0] == '[' && name[length - 1] == ']')
@@ -68,7 +68,7 @@ static bool add_frame(struct pyinstrument *sum, const struct doc *frame, double 
     return true;
 }
 
-/* Adds what is below a frame. `*seconds` grows by what functions in there took. */
+/* Adds the frames below a frame. Adds the time of their functions to `*seconds`. */
 static bool add_children(struct pyinstrument *sum, const struct doc *frame, double *seconds)
 {
     const struct doc *children = doc_get(frame, "children");
@@ -98,7 +98,7 @@ int pyinstrument_add(struct pyinstrument *sum, const char *text, size_t length, 
     struct gput_error *error)
 {
     struct doc *session;
-    if (pyinstrument_is_saved(text, length)) /* it may have NUL in its texts */
+    if (pyinstrument_is_saved(text, length)) /* its texts may have NUL */
         return pyinstrument_refuse_saved(name, error);
     TRY(doc_read_json(text, length, name, &session, error));
     const struct doc *root = session->kind == DOC_OBJECT ? doc_get(session, "root_frame") : NULL;

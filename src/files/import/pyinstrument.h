@@ -1,5 +1,5 @@
 /*
- * Sessions of pyinstrument, a sampling profiler of Python, as it writes them in JSON.
+ * Reads sessions of pyinstrument, a sampling profiler of Python, in its JSON form.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 
 struct pyinstrument_function {
     double self_seconds;  /* in the function itself */
-    double total_seconds; /* and in what it called; recursion counts once */
-    uint64_t open;        /* how often it is on the way from the root while frames are read */
+    double total_seconds; /* in the function and all that it called; recursion counts once */
+    uint64_t open;        /* number of its frames that are open while frames are read */
 };
 
 /* One session, or several added up. */
@@ -26,27 +26,27 @@ struct pyinstrument {
     int64_t samples;
     double duration_seconds;
     double cpu_seconds;
-    double at; /* how much of the session the frames before took */
+    double at; /* time of all frames before the current one */
 
-    /* Called for each frame, before those that it called: "file:line(function)", and which part of
-     * the session it has when frames follow each other. NULL: not called. */
+    /* Called for each frame before those that it called, with "file:line(function)" and the part of
+     * the session that it takes if frames follow each other. NULL: not called. */
     void (*visit)(void *user, const char *name, double start_seconds, double seconds);
     void *user;
 };
 
-/* Whether a text begins as what pyinstrument saves to load again (-r pyisession), also as its pages
- * have it: samples without a tree of frames. */
+/* Whether a text is a session that pyinstrument saved to be loaded again (-r pyisession, or in its
+ * HTML pages): samples without a tree of frames. */
 bool pyinstrument_is_saved(const char *text, size_t length);
 
-/* Says how such a file becomes one that is read. Returns GPUT_ERROR_FORMAT. */
+/* Sets the error that explains how to convert such a file. Returns GPUT_ERROR_FORMAT. */
 int pyinstrument_refuse_saved(const char *name, struct gput_error *error);
 
-/* Adds a session. A session without frames is fine. Errors: GPUT_ERROR_FORMAT. */
+/* Adds a session, which may have no frames. Errors: GPUT_ERROR_FORMAT. */
 int pyinstrument_add(struct pyinstrument *sum, const char *text, size_t length, const char *name,
     struct gput_error *error);
 
-/* Two tables: the session as a record, and the first `limit` functions by their own time, or by the
- * time of all that they called. */
+/* Adds two tables: the session as a record, and the first `limit` functions by their own time, or
+ * by the time including all that they called. */
 int pyinstrument_put(const struct pyinstrument *sum, bool by_total, size_t limit,
     struct gput_tables *tables, struct gput_error *error);
 

@@ -40,7 +40,7 @@ void energy_record_destroy(struct energy_record *record)
     free(record);
 }
 
-/* Space for the number of further warnings. */
+/* Space for the sentence with the number of further warnings. */
 #define MORE_SIZE 40
 
 void energy_record_warn(struct energy_record *record, const char *format, ...)
@@ -131,8 +131,7 @@ int recorded_series_add(
     return GPUT_OK;
 }
 
-/* Adds a metric called "name", or "name:device", which is missing at all moments so far. Returns
- * NULL without memory. */
+/* Adds a metric "name", or "name:device", without values so far. Returns NULL without memory. */
 static struct recorded_metric *add_metric(
     struct recorded_series *series, const char *group, const char *name, const char *device)
 {
@@ -160,11 +159,11 @@ static struct recorded_metric *add_metric(
     return metric;
 }
 
-/* Sets a metric of any group and device at the last moment. */
+/* Sets a metric at the last moment. */
 static int set(struct recorded_series *series, const char *group, const char *name,
     const char *device, double value, struct gput_error *error)
 {
-    /* "nan" of a wattmeter is a reading that went wrong. */
+    /* "nan" of a wattmeter is a failed reading. */
     if (isnan(value) && strcmp(group, "wattmeter") != 0)
         return GPUT_OK;
     if (strcmp(group, "experiment") != 0 && recorded_is_power(group, name) &&
@@ -201,7 +200,7 @@ int recorded_series_set_gpu(struct recorded_series *series, const char *name, co
 {
     if (!gpu || strcmp(gpu, "all") != 0)
         return set(series, "gpu", recorded_current_name(name), gpu, value, error);
-    /* The sum of the GPUs, which must not be added to them. */
+    /* the sum of all GPUs, which must not be added to theirs */
     if (strcmp(name, "per_gpu_attributable_power") == 0)
         return set(series, "gpu", "nvidia_attributable_power", NULL, value, error);
     return GPUT_OK;

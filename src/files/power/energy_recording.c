@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Such files have a few lines. */
+/* Maximum size of the small JSON files. */
 #define MAX_JSON_BYTES ((size_t)64 << 20)
 /* More than a year of one reading a second. */
 #define MAX_WATTMETER_BYTES ((size_t)1 << 30)
@@ -34,7 +34,7 @@ static int path_of(const struct energy_record *record, const char *file, struct 
 struct line_reader {
     struct energy_record *record;
     const char *path;
-    uint64_t number; /* of the line */
+    uint64_t number; /* number of the line */
     uint32_t segment;
     bool segment_has_lines;
 };
@@ -46,13 +46,13 @@ static void end_segment(struct line_reader *reader)
     reader->segment_has_lines = false;
 }
 
-/* Returns a value as a number: itself, or the sum of the numbers in it; NaN when there is none. */
+/* Returns a value as a number: itself, or the sum of the numbers inside it; NaN: there is none. */
 static double value_of(const struct doc *value)
 {
     if (value->kind != DOC_OBJECT && value->kind != DOC_ARRAY)
         return doc_number(value);
     if (value->kind == DOC_OBJECT && value->count == 0)
-        return 0; /* without processes the sum is 0 */
+        return 0; /* the sum is 0 if there are no processes */
     double sum = NAN;
     for (const struct doc *child = value->first; child; child = child->next)
         number_add_known(&sum, doc_number(child));
@@ -66,8 +66,8 @@ static const struct doc *metrics_of(const struct doc *metrics, const char *group
     return values && values->kind == DOC_OBJECT ? values->first : NULL;
 }
 
-/* Adds the moment of a line. AIPowerMeter, whose lines have temperatures, too, writes how busy GPUs
- * are in percent; here it is 0 to 1. */
+/* Adds the moment of a line. AIPowerMeter, recognized by its temperatures, writes the use of GPUs
+ * in percent; here it is 0 to 1. */
 static int add_moment(struct line_reader *reader, int64_t time_us, const struct doc *metrics,
     struct gput_error *error)
 {
@@ -90,7 +90,7 @@ static int add_moment(struct line_reader *reader, int64_t time_us, const struct 
     return GPUT_OK;
 }
 
-/* Adds a line that was read: a moment, or the end of a segment. */
+/* Adds a parsed line: a moment, or the end of a segment. */
 static int add_line(struct line_reader *reader, const struct doc *line, struct gput_error *error)
 {
     int64_t time_us;
@@ -105,8 +105,8 @@ static int add_line(struct line_reader *reader, const struct doc *line, struct g
     return add_moment(reader, time_us, doc_get(line, "metrics"), error);
 }
 
-/* Reads a line. One that is not JSON but begins like a line was truncated: it is the last one, or
- * recording started again after a kill, and the segment ends. */
+/* Reads a line. If it begins like a line but is not JSON, it was truncated: it is the last one, or
+ * the recording was continued after a kill. The segment then ends. */
 static int read_line(
     struct line_reader *reader, const char *text, size_t length, struct gput_error *error)
 {
@@ -136,7 +136,7 @@ static int read_line(
     return GPUT_OK;
 }
 
-/* Reads power_metrics.json. `*found`: whether there is one; so in the readers below. */
+/* Reads power_metrics.json. `*found` tells whether the file exists, as in the readers below. */
 static int read_json(struct energy_record *record, bool *found, struct gput_error *error)
 {
     CLEANUP_STR struct str path = {0};
@@ -160,13 +160,13 @@ static int read_json(struct energy_record *record, bool *found, struct gput_erro
         reader.number++;
         TRY(read_line(&reader, text, (size_t)length, error));
     }
-    /* Where memory ran out, ferror() is not set. */
+    /* If memory ran out, ferror() is not set. */
     return feof(file) ? GPUT_OK : error_set_errno(error, errno, "Cannot read %s", path.data);
 }
 
 /* ---- power_metrics.sqlite ---- */
 
-/* A row for each metric, of GPUs for each GPU, in the order of time. */
+/* One row for each metric, and for each GPU of GPU metrics, in order of time. */
 static const char sums[] =
     "SELECT segment, date, device, name, CASE device WHEN 'gpu' THEN key END AS gpu, sum(value) "
     "FROM power_metrics GROUP BY segment, date, device, name, gpu "
@@ -178,8 +178,8 @@ struct sums_reader {
     struct recorded_series *series;
     const char *path;
     sqlite3_stmt *rows;
-    uint32_t segment;     /* of the series */
-    int64_t file_segment; /* the number in the file */
+    uint32_t segment;     /* segment in the series */
+    int64_t file_segment; /* its number in the file */
     int64_t time_us;
     bool has_moment;
 };
@@ -208,7 +208,7 @@ static int read_date_of_row(struct sums_reader *reader, struct gput_error *error
     return recorded_series_add(reader->series, time_us, reader->segment, error);
 }
 
-/* Reads a row: a number of a metric, at a date. */
+/* Reads a row: a date and a number of a metric. */
 static int read_row(struct sums_reader *reader, struct gput_error *error)
 {
     const char *device = text_at(reader, DEVICE), *name = text_at(reader, NAME);
@@ -226,7 +226,7 @@ static int read_row(struct sums_reader *reader, struct gput_error *error)
     return recorded_series_set(reader->series, "cpu", name, value, error);
 }
 
-/* Reads power_metrics.sqlite. Its segments follow those that the other format has in the folder. */
+/* Reads power_metrics.sqlite. Its segments follow those of the JSON file in the folder. */
 static int read_sqlite(struct energy_record *record, bool *found, struct gput_error *error)
 {
     struct recorded_series *series = &record->series[RECORDED_POWER];
@@ -272,7 +272,7 @@ static int read_sqlite(struct energy_record *record, bool *found, struct gput_er
 
 static const char date_key[] = "end_training_epoch";
 
-/* Converts seconds since the epoch. False: they are not a time. */
+/* Converts seconds since the epoch. Returns false if they are out of range. */
 static bool date_of_seconds(double seconds, int64_t *time_us)
 {
     if (!(fabs(seconds) < 9e9))
@@ -281,7 +281,7 @@ static bool date_of_seconds(double seconds, int64_t *time_us)
     return true;
 }
 
-/* Reads a DATE. False: it is none. */
+/* Reads a DATE. Returns false if it is none. */
 static bool read_date(const struct doc *value, int64_t *time_us)
 {
     if (value && value->kind == DOC_STRING)
@@ -332,7 +332,7 @@ static int add_columns(
     return GPUT_OK;
 }
 
-/* Adds a curve that has its own moments, as a segment of its own. */
+/* Adds a curve with its own dates, as a segment. */
 static int add_curve(struct recorded_series *series, const struct doc *curve, uint32_t segment,
     struct gput_error *error)
 {
@@ -350,7 +350,7 @@ static int add_curve(struct recorded_series *series, const struct doc *curve, ui
     return GPUT_OK;
 }
 
-/* Reads any of the forms. */
+/* Reads results in any of the forms. */
 static int read_experiment(struct energy_record *record, struct gput_error *error)
 {
     struct recorded_series *series = &record->series[RECORDED_EXPERIMENT];
@@ -383,11 +383,11 @@ static int read_experiment(struct energy_record *record, struct gput_error *erro
 struct wattmeter_table {
     char *columns[MAX_COLUMNS];
     size_t count;
-    size_t time, ok; /* indexes; `count`: there is none */
+    size_t time, ok; /* indexes of columns; `count`: missing */
     const char *separators;
 };
 
-/* Splits a line in place at any of `separators`, which may have blanks around them. */
+/* Splits a line in place at any of `separators`, and removes blanks around the cells. */
 static size_t split(char *line, const char *separators, char *cells[MAX_COLUMNS])
 {
     size_t count = 0;
@@ -407,7 +407,7 @@ static size_t split(char *line, const char *separators, char *cells[MAX_COLUMNS]
     return count;
 }
 
-/* Finds the columns, and what separates them. */
+/* Finds the columns, and the character that separates them. */
 static void read_header(struct wattmeter_table *table, char *line)
 {
     table->separators = strchr(line, ';')    ? ";"

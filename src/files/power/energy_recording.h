@@ -1,11 +1,11 @@
 /*
  * Reads the folder of a power recording, AIPowerMeter's or ours: power_metrics.json (JSON lines) or
- * power_metrics.sqlite, results_exp.json, model_summary.json, metadata.json, omegawatt.csv. Every
- * file but the first may be missing, and the first too when there is a wattmeter's.
+ * power_metrics.sqlite, results_exp.json, model_summary.json, metadata.json, omegawatt.csv. All
+ * files but the first may be missing; the first may be missing if there is a wattmeter's.
  *
- * Lines are read one at a time; in memory is a number for each line and metric. A metric of the CPU
- * that is an object of pids (or a list) counts as its sum; one of GPUs that is an object is a
- * metric for each GPU. One that is absent, null or, for power, -1 is missing.
+ * Lines are read one at a time; a number for each line and metric is kept in memory. A CPU metric
+ * that is an object of pids (or a list) counts as the sum. A GPU metric that is an object becomes
+ * one metric for each GPU. A metric is missing if it is absent, null or, for power, -1.
  */
 #pragma once
 
@@ -20,10 +20,10 @@
  * The table power_metrics of this database has a row for each number, with the columns
  *
  *     date     as in power_metrics.json
- *     segment  0, 1, …; the curve has a gap between two of them
+ *     segment  0, 1, …; the curve is interrupted between segments
  *     device   "cpu" or "gpu"
  *     name     the metric
- *     key      the process or GPU that the number is of; NULL where the metric is one number
+ *     key      process or GPU of the number; NULL if the metric has only one
  *     value
  *
  * The rows of a moment are written in one transaction.

@@ -20,12 +20,12 @@
 struct energy_recording_writer {
     const struct recording_format *format;
     char *folder;
-    char *path;  /* of the format's file; NULL: it is not open */
-    int lock_fd; /* of metadata.json, locked during the recording; -1: not available */
-    /* Removed when nothing was recorded: */
-    size_t made_length; /* of the path of the first folder that was created; 0: none */
+    char *path;  /* path of the format's file; NULL: not open */
+    int lock_fd; /* descriptor of metadata.json, locked during the recording; -1: not available */
+    /* To be removed if nothing was recorded: */
+    size_t made_length; /* length of the path of the first folder that was created; 0: none */
     bool made_metadata;
-    int64_t start_ns; /* the date of the recording */
+    int64_t start_ns; /* date of the recording */
     bool has_lines;
 
     /* power_metrics.json */
@@ -43,11 +43,11 @@ struct energy_recording_writer {
 struct recording_format {
     const char *file_name; /* in the folder */
 
-    /* Opens writer->path; with `continues` an existing file gets a new segment. finish() is called
+    /* Opens writer->path. With `continues`, an existing file gets a new segment. finish() is called
      * in any case. */
     int (*open)(struct energy_recording_writer *writer, bool continues, struct gput_error *error);
 
-    /* Adds a moment completely or not at all: `metrics` is an object of "cpu" and "gpu", each with
+    /* Adds a moment completely or not at all. `metrics` is an object of "cpu" and "gpu", each with
      * numbers, or objects of numbers, by name. */
     int (*add)(struct energy_recording_writer *writer, const char *date, const struct doc *metrics,
         struct gput_error *error);
@@ -55,8 +55,8 @@ struct recording_format {
     /* Starts a new segment. */
     int (*end_segment)(struct energy_recording_writer *writer, struct gput_error *error);
 
-    /* Ends the segment and closes the file; an empty one is removed. One that was removed meanwhile
-     * is written again, and one that was moved is found; that is said as an error,
+    /* Ends the segment and closes the file, which is removed if it is empty. A file that was
+     * removed meanwhile is written again, and one that was moved is found; both are reported as
      * GPUT_ERROR_GONE. */
     int (*finish)(struct energy_recording_writer *writer, struct gput_error *error);
 };
@@ -65,7 +65,7 @@ struct recording_format {
 
 static const char segment_end[] = "\"" ENERGY_RECORDING_SEGMENT_END "\"\n";
 
-/* Repairs the end of a previous recording: a truncated line, a segment without its end. */
+/* Repairs the end of a previous recording: a truncated line, or a segment without its end. */
 static int close_old_segment(struct energy_recording_writer *writer, struct gput_error *error)
 {
     char tail[sizeof segment_end];
@@ -91,8 +91,8 @@ static int open_json(
     return continues ? close_old_segment(writer, error) : GPUT_OK;
 }
 
-/* Appends a line by one write, so that a kill truncates one line at most; a line truncated by a
- * full disk is removed. */
+/* Appends a line by one write, so that a kill truncates at most one line. A line that a full disk
+ * truncated is removed. */
 static int append_line(struct energy_recording_writer *writer, const char *bytes, size_t length,
     struct gput_error *error)
 {
@@ -113,7 +113,7 @@ static int add_json(struct energy_recording_writer *writer, const char *date,
     doc_write_json(metrics, -1, line);
     str_append(line, "}\n");
     if (line->failed) {
-        str_finish(line); /* the next line may have memory again */
+        str_finish(line); /* the next line may get memory again */
         return error_memory(error);
     }
     TRY(append_line(writer, line->data, line->length, error));
@@ -129,7 +129,7 @@ static int end_json_segment(struct energy_recording_writer *writer, struct gput_
     return GPUT_OK;
 }
 
-/* Ends the segment and closes the file; one that was removed is written again. */
+/* Ends the segment and closes the file. A file that was removed is written again. */
 static int finish_json(struct energy_recording_writer *writer, struct gput_error *error)
 {
     int code = end_json_segment(writer, error);
@@ -158,7 +158,7 @@ static int finish_json(struct energy_recording_writer *writer, struct gput_error
 /* Opens the database, and finds the number of its next segment. */
 static int open_database(struct energy_recording_writer *writer, struct gput_error *error)
 {
-    CLEANUP_FREE char *target = NULL; /* SQLite would follow any link */
+    CLEANUP_FREE char *target = NULL; /* SQLite itself would follow any link */
     TRY(file_target(writer->path, &target, error));
     TRY(sqlite_file_create(target, true, &writer->database, error));
     TRY(sqlite_file_run(writer->database,
@@ -184,12 +184,12 @@ static int open_database(struct energy_recording_writer *writer, struct gput_err
 static int open_sqlite(
     struct energy_recording_writer *writer, bool continues, struct gput_error *error)
 {
-    (void)continues; /* it was checked that there is no other one */
+    (void)continues; /* it was already checked that there is no other recording */
     writer->is_new = access(writer->path, F_OK) != 0;
     return open_database(writer, error);
 }
 
-/* Inserts a number; missing ones have no row. `key` NULL: it is the metric's only one. */
+/* Inserts a number; a missing one gets no row. `key` NULL: the metric has only one number. */
 static int insert_number(struct energy_recording_writer *writer, const char *name, const char *key,
     const struct doc *value, struct gput_error *error)
 {
@@ -224,7 +224,7 @@ static int insert_moment(struct energy_recording_writer *writer, const char *dat
     return sqlite_file_run(writer->database, "COMMIT", writer->path, error);
 }
 
-/* Adds a moment, or nothing. `*is_full`: it failed for lack of space. */
+/* Adds a moment completely or not at all. `*is_full`: it failed for lack of space. */
 static int try_add(struct energy_recording_writer *writer, const char *date,
     const struct doc *metrics, bool *is_full, struct gput_error *error)
 {
@@ -238,11 +238,11 @@ static int try_add(struct energy_recording_writer *writer, const char *date,
     return code;
 }
 
-/* Adds the rows of a moment, after making space on a full disk. */
+/* Adds the rows of a moment; if the disk is full, makes space and tries again. */
 static int add_sqlite(struct energy_recording_writer *writer, const char *date,
     const struct doc *metrics, struct gput_error *error)
 {
-    /* It is opened again where another program truncated the index of the log. */
+    /* Open it again if another program truncated the index of its write-ahead log. */
     if (!writer->insert || sqlite_file_has_lost_index(writer->database)) {
         int64_t segment = writer->segment;
         sqlite3_finalize(writer->insert);
@@ -276,7 +276,7 @@ static int restore_database(struct energy_recording_writer *writer, struct gput_
     return file_restore_say(writer->path, name, error);
 }
 
-/* Closes the database; one that was removed is written again. */
+/* Closes the database. A database that was removed is written again. */
 static int finish_sqlite(struct energy_recording_writer *writer, struct gput_error *error)
 {
     int code = GPUT_OK, finished = GPUT_OK;
@@ -309,7 +309,7 @@ static int path_of(const struct energy_recording_writer *writer, const char *fil
     return path->failed ? error_memory(error) : GPUT_OK;
 }
 
-/* Checks links to the folder as links to files are: see file_target.h. */
+/* Checks links to the folder like links to files: see file_target.h. */
 static int check_links(const char *folder, struct gput_error *error)
 {
     size_t length = strlen(folder);
@@ -339,7 +339,7 @@ static int make_folders(struct energy_recording_writer *writer, struct gput_erro
     }
 }
 
-/* Refuses a folder with a recording of either format, also where that is a dangling link. */
+/* Refuses a folder with a recording of either format, even one that is a dangling link. */
 static int check_folder(const struct energy_recording_writer *writer, struct gput_error *error)
 {
     for (size_t i = 0; i < COUNT_OF(formats); i++) {
@@ -354,7 +354,7 @@ static int check_folder(const struct energy_recording_writer *writer, struct gpu
     return GPUT_OK;
 }
 
-/* Writes metadata.json where it is missing. */
+/* Writes metadata.json if it is missing. */
 static int write_metadata(struct energy_recording_writer *writer, struct gput_error *error)
 {
     char date[RECORDING_DATE_SIZE];
@@ -371,8 +371,8 @@ static int write_metadata(struct energy_recording_writer *writer, struct gput_er
     return GPUT_OK;
 }
 
-/* Locks metadata.json: two recordings at once would mix in one segment. Some network file systems
- * have no locks: then it is not checked. */
+/* Locks metadata.json, as two recordings at once would mix in one segment. If the file system has
+ * no locks, as some network file systems, this is not checked. */
 static int lock(struct energy_recording_writer *writer, struct gput_error *error)
 {
     CLEANUP_STR struct str path = {0};
@@ -389,7 +389,7 @@ static int lock(struct energy_recording_writer *writer, struct gput_error *error
         writer->folder);
 }
 
-/* Removes what create() made, the deepest folder first. */
+/* Removes the files and folders that were created, the deepest folder first. */
 static void remove_traces(struct energy_recording_writer *writer)
 {
     CLEANUP_STR struct str path = {0};
@@ -470,11 +470,11 @@ int energy_recording_writer_finish(struct energy_recording_writer *writer, struc
         return GPUT_OK;
     int code = writer->path ? writer->format->finish(writer, error) : GPUT_OK;
     if (code == GPUT_ERROR_GONE)
-        write_metadata(writer, NULL); /* where it is missing */
+        write_metadata(writer, NULL); /* if it is missing */
     if (!writer->has_lines)
         remove_traces(writer);
     if (writer->lock_fd >= 0) {
-        flock(writer->lock_fd, LOCK_UN); /* explicitly: a forked child may have it open */
+        flock(writer->lock_fd, LOCK_UN); /* explicitly, as a forked child may have it open */
         close(writer->lock_fd);
     }
     free(writer->path);

@@ -1,6 +1,6 @@
 /*
  * Writes a recording of power: a line of power_metrics.json, or rows of power_metrics.sqlite, for
- * each moment. They survive our own death once the call has returned.
+ * each moment. Once a call has returned, its data survive a kill of this process.
  */
 #pragma once
 
@@ -15,8 +15,8 @@
 struct energy_recording_writer;
 
 /*
- * Creates the folder, its parents and metadata.json in it where they are missing. With `continues`
- * an existing recording gets a new segment. On success the caller ends it by
+ * Creates the folder, its parents and its metadata.json if they are missing. With `continues`, an
+ * existing recording gets a new segment. On success the caller calls
  * energy_recording_writer_finish(). Errors: GPUT_ERROR_EXISTS (without `continues`: the folder has
  * a recording), GPUT_ERROR_IO (also when another recording to the folder is running),
  * GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID ("" as a folder), GPUT_ERROR_MEMORY.
@@ -30,11 +30,11 @@ int energy_recording_writer_create(const char *folder, enum gput_energy_driver d
 int energy_recording_writer_add(struct energy_recording_writer *writer, int64_t time_ns,
     const struct doc *metrics, struct gput_error *error);
 
-/* Starts a new segment: the curve has a gap between segments. */
+/* Starts a new segment; the curve is interrupted between segments. */
 int energy_recording_writer_end_segment(
     struct energy_recording_writer *writer, struct gput_error *error);
 
-/* Ends the segment, if it has lines, and closes the file. Without any line, what create() made is
- * removed. NULL is fine. */
+/* Ends the segment, if it has lines, and closes the file. If there is no line at all, removes what
+ * create() made. NULL is fine. */
 int energy_recording_writer_finish(
     struct energy_recording_writer *writer, struct gput_error *error);
