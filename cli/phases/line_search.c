@@ -10,12 +10,12 @@
 
 #define LIBRARY "libpcre2-8.so.0"
 
-/* Of its interface, which stays. */
+/* Constants of PCRE2's interface, which is stable. */
 #define PCRE2_MULTILINE 0x400u
 #define PCRE2_JIT_COMPLETE 1u
 #define PCRE2_NO_MATCH (-1)
 
-/* ---- The expression in the syntax of PCRE2 ---- */
+/* ---- Translating the expression for PCRE2 ---- */
 
 struct translation {
     char text[4096];
@@ -23,7 +23,7 @@ struct translation {
     bool is_full;
 };
 
-/* Appends bytes to the translation; `is_full` is set when there is no space. */
+/* Appends bytes to the translation; sets `is_full` when there is no space. */
 static void add(struct translation *out, const char *bytes, size_t length)
 {
     out->is_full |= length >= sizeof out->text - out->length;
@@ -45,7 +45,7 @@ static void add_byte(struct translation *out, int byte)
 }
 
 /* Translates "[0-9]" or "\w" by asking regexec() which bytes match. Line ends never do. The zero
- * byte, which no text has, always does, as an empty set cannot be written. */
+ * byte, which no text has, is always included, since an empty set cannot be written. */
 static bool add_bytes(struct translation *out, const char *at, size_t length)
 {
     char atom[256];
@@ -77,7 +77,8 @@ static bool add_bytes(struct translation *out, const char *at, size_t length)
     return true;
 }
 
-/* Reads the length of a quantifier; 0: there is none. False: PCRE2 may read it otherwise. */
+/* Reads the length of a quantifier; 0: there is none. Returns false if PCRE2 may read it
+ * differently. */
 static bool read_quantifier(const char *at, size_t *length)
 {
     *length = *at && strchr("*+?", *at) ? 1 : 0;
@@ -92,7 +93,7 @@ static bool read_quantifier(const char *at, size_t *length)
     return !at[*length] || !strchr("*+?{", at[*length]) || *length == 0;
 }
 
-/* Adds a character, a set of characters or an assertion. False: it is not known. */
+/* Adds a character, a set of characters or an assertion. Returns false if it is not known. */
 static bool add_atom(struct translation *out, const char **at)
 {
     const char *atom = *at;
@@ -101,7 +102,7 @@ static bool add_atom(struct translation *out, const char **at)
     if (*atom == '[' || (*atom == '\\' && strchr("wWsS", atom[1])))
         return add_bytes(out, atom, length);
     if (*atom == '\\' && strchr("bB<>`'", atom[1])) {
-        add_text(out, "(?:)"); /* without the assertion more is proposed */
+        add_text(out, "(?:)"); /* without the assertion more lines are proposed */
         return true;
     }
     if (*atom == '\\' && atom[1] >= '0' && atom[1] <= '9')
@@ -113,7 +114,7 @@ static bool add_atom(struct translation *out, const char **at)
     return true;
 }
 
-/* Translates a pattern for PCRE2. False: it cannot be translated. */
+/* Translates a pattern for PCRE2. Returns false if it cannot be translated. */
 static bool translate(struct translation *out, const char *pattern)
 {
     int depth = 0;
@@ -160,7 +161,8 @@ static bool load(struct line_search *search)
         {"pcre2_match_8", &search->match},
     };
     void *self = environment_is_untrusted() ? NULL : dlopen(NULL, RTLD_LAZY);
-    if (!self) /* it has rights not to be shared, or is a static program, which can load none */
+    if (!self) /* it has rights that a library must not get, or is a static program, which can load
+                  none */
         return false;
     dlclose(self);
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -186,7 +188,7 @@ void line_search_open(struct line_search *search, const char *pattern)
         PCRE2_MULTILINE, &failure, &place, NULL);
     if (!search->code)
         return;
-    /* What matches nothing at all begins everywhere. */
+    /* An expression that matches the empty text would match everywhere. */
     if (search->compile_machine_code(search->code, PCRE2_JIT_COMPLETE) != 0 ||
         !line_search_find(search, "", "", &found) || found)
         line_search_close(search);

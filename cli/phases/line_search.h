@@ -1,7 +1,7 @@
 /*
- * Which lines an extended regular expression may match, searched for in many lines at once by the
- * compiled code of PCRE2, where that library is installed. What is found is a proposal: regexec()
- * decides, so that results are the same with the library and without it.
+ * Finds the lines that an extended regular expression may match, in many lines at once, by PCRE2's
+ * compiled code where that library is installed. A found line is a proposal; regexec() decides, so
+ * that results are the same with the library and without it.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct line_search {
-    void *code; /* owned; NULL: there is no search */
+    void *code; /* owned; NULL: searching is not possible */
     void *(*compile)(const unsigned char *pattern, size_t length, uint32_t options, int *code,
         size_t *offset, void *context);
     int (*compile_machine_code)(void *code, uint32_t options);
@@ -22,13 +22,15 @@ struct line_search {
         uint32_t options, void *result, void *context);
 };
 
-/* Of an expression that regcomp() accepts as REG_EXTENDED. There is no search where PCRE2 is not
- * installed or cannot make machine code. Nor is there one of expressions with a back reference,
- * with one quantifier after the other, or that match what is empty. To be closed. */
+/* Prepares the search for an expression that regcomp() accepts as REG_EXTENDED. Searching is not
+ * possible if PCRE2 is not installed or cannot make machine code. Nor is it for expressions with a
+ * back reference or with two quantifiers in a row, or that match the empty text. The caller calls
+ * line_search_close(). */
 void line_search_open(struct line_search *search, const char *pattern);
 void line_search_close(struct line_search *search);
 
-/* The first place in whole lines without bytes of zero where a match may begin; NULL: there is
- * none. False: it took too many steps or too much memory, so nothing is known. Any thread. */
+/* Finds the first place where a match may begin, in complete lines without zero bytes; NULL: there
+ * is none. Returns false if the search took too many steps or too much memory: nothing is then
+ * known. May be called by any thread. */
 bool line_search_find(
     const struct line_search *search, const char *at, const char *end, const char **found);

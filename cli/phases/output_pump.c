@@ -9,15 +9,15 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* After output of a terminal: for settings that follow it. */
+/* After output of a terminal, time to wait for settings that follow it. */
 #define SETTINGS_MS 100
 
-/* Wakes a thread that waits for an eventfd. */
+/* Increments an eventfd, which wakes a thread that waits for it. */
 static void post(int fd)
 {
     uint64_t one = 1;
     ssize_t done = write(fd, &one, sizeof one);
-    (void)done; /* a counter that is full can be read */
+    (void)done; /* a full counter is readable, too */
 }
 
 static void found(void *user, const char *name, bool is_redrawn)
@@ -25,18 +25,18 @@ static void found(void *user, const char *name, bool is_redrawn)
     phase_log_begin(user, name, is_redrawn);
 }
 
-/* One stream, as its thread sees it. */
+/* The state of one stream in its thread. */
 struct flow {
     struct output_stream *stream;
     struct output_pump *pump;
     struct phase_lines *lines; /* NULL: nothing is recorded any more */
     char *bytes;
-    size_t after_end; /* bytes that were read when the command had ended */
+    size_t after_end; /* bytes read after the command had ended */
     bool has_ended;
-    bool was_busy; /* a terminal's settings may change yet */
+    bool was_busy; /* a terminal whose settings may still change */
 };
 
-/* Ends the lines; what is left was printed by others. */
+/* Ends the lines of the command; further output is by others. */
 static void end_lines(struct flow *flow)
 {
     if (!flow->lines)
@@ -47,7 +47,7 @@ static void end_lines(struct flow *flow)
     post(flow->pump->over_fd);
 }
 
-/* Passes one part on. False: there is no more, or nobody wants it. */
+/* Passes one part on. Returns false if there is no more, or nobody reads it. */
 static bool pass_part(struct flow *flow)
 {
     struct output_stream *stream = flow->stream;
@@ -65,7 +65,7 @@ static bool pass_part(struct flow *flow)
     return is_passed || output_stream_write(stream, flow->bytes, (size_t)got);
 }
 
-/* Passes a stream on until the command closes it. */
+/* Passes a stream on until all writers have closed it. */
 static void pass(struct flow *flow)
 {
     struct output_stream *stream = flow->stream;
@@ -73,7 +73,7 @@ static void pass(struct flow *flow)
         struct pollfd events[] = {
             {.fd = stream->source, .events = POLLIN},
             {.fd = flow->has_ended ? -1 : flow->pump->ended_fd, .events = POLLIN},
-            {.fd = stream->is_pipe ? stream->target : -1}, /* POLLERR: its reader left */
+            {.fd = stream->is_pipe ? stream->target : -1}, /* POLLERR: its reader has gone */
         };
         int ready = poll(events, 3,
             flow->has_ended && flow->lines ? 0
@@ -88,7 +88,7 @@ static void pass(struct flow *flow)
             return;
         if (events[0].revents)
             goes_on = pass_part(flow);
-        /* All that the command printed was there when it ended. */
+        /* All output of the command was there when it ended. */
         else if (flow->has_ended)
             end_lines(flow);
         if (flow->after_end > OUTPUT_PART)
@@ -96,7 +96,7 @@ static void pass(struct flow *flow)
     }
 }
 
-/* Runs the thread of one stream: it passes output on and finds phases in it. */
+/* Runs in the thread of one stream: passes output on and finds phases in it. */
 static void *run(void *user)
 {
     struct output_pump_stream *place = user;

@@ -1,6 +1,6 @@
 /*
- * The work of the process that passes a command's output on: a thread a stream reads it, searches
- * it for lines that begin a phase, and writes it to where it goes.
+ * The threads of the process that passes a command's output on. A thread for each stream reads it,
+ * finds the lines that begin a phase, and writes it to its target.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 struct output_pump {
     struct phase_log log;
     const struct phase_matcher *matcher;
-    int ended_fd; /* can be read when the command has ended */
-    int over_fd;  /* counts streams that hold nothing more of the command */
+    int ended_fd; /* readable when the command has ended */
+    int over_fd;  /* counts the streams that have no more output of the command */
     int n_streams;
     struct output_pump_stream {
         struct output_pump *pump;
@@ -24,16 +24,18 @@ struct output_pump {
     } streams[2];
 };
 
-/* `pump` has its log already. False without memory or threads: nothing is passed on. */
+/* Starts the threads; `pump->log` must be initialized. Returns false without memory or threads:
+ * nothing is passed on. */
 bool output_pump_start(struct output_pump *pump, struct output_stream *streams, int count,
     const struct phase_matcher *matcher);
 
-/* Until `control` says that the command has ended, and all that it printed is passed on. Where that
- * goes away without a word gpu-tracker was killed: until the streams end. */
+/* Waits until `control` reports that the command has ended, and all of its output is passed on. If
+ * gpu-tracker was killed, `control` is closed without a report; then waits until the streams
+ * end. */
 void output_pump_wait(struct output_pump *pump, int control);
 
-/* errno of an output that took no more; 0: none, or its reader left. */
+/* Returns the errno of an output that could not be written; 0: none, or its reader has gone. */
 int output_pump_failure(const struct output_pump *pump);
 
-/* Until the streams end. */
+/* Waits until the streams end. */
 void output_pump_finish(struct output_pump *pump);

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* That are checked; there are hardly more. */
+/* Maximum number of descriptors that are checked. */
 #define MAX_DESCRIPTORS 65536
 
 /* ---- The process ---- */
@@ -31,7 +31,7 @@ struct job {
     int control;
 };
 
-/* Returns whether the relay needs a descriptor. */
+/* Whether the relay needs a descriptor. */
 static bool is_kept(const struct job *job, int fd)
 {
     bool is_used = fd == job->control;
@@ -49,8 +49,8 @@ static void close_from_to(int first, int last)
         close(fd);
 }
 
-/* Waits for the word that the command runs. False: it was not started. `*pid` stays 0 where
- * gpu-tracker was killed before it could say so: its command may run. */
+/* Waits for the report that the command runs. Returns false if it was not started. `*pid` stays 0
+ * if gpu-tracker was killed before it could report: its command may run. */
 static bool wait_for_start(int control, pid_t *pid)
 {
     pid_t sent;
@@ -59,7 +59,7 @@ static bool wait_for_start(int control, pid_t *pid)
     return got != 1;
 }
 
-/* Runs the process of the relay from its start to the end of the output. */
+/* Runs the process of the relay, from its start to the end of the output. */
 static void work(const struct job *job)
 {
     struct gput_error error = {0};
@@ -68,9 +68,9 @@ static void work(const struct job *job)
     pid_t pid;
     sigset_t blocked;
     sigfillset(&blocked);
-    sigdelset(&blocked, SIGBUS); /* of a log on a full disk: the library handles it */
+    sigdelset(&blocked, SIGBUS); /* raised by a log on a full disk, and handled by the library */
     sigprocmask(SIG_SETMASK, &blocked, NULL);
-    setsid(); /* what the terminal sends is not for it */
+    setsid(); /* it must not get the terminal's signals */
     prctl(PR_SET_NAME, "gpu-tracker-out");
 
     /* Close all other descriptors, so that locks and pipes of others end with their owners. */
@@ -106,7 +106,7 @@ static void work(const struct job *job)
 
 /* ---- Starting it ---- */
 
-/* Returns whether two descriptors are one file, so that what is written to them stays in order. */
+/* Whether two descriptors are one open file, so that output to both keeps its order. */
 static bool are_same(int one, int other)
 {
     struct stat first, second;
@@ -117,7 +117,7 @@ static bool are_same(int one, int other)
            first.st_ino == second.st_ino;
 }
 
-/* Returns whether two descriptors are one stream; some programs open a terminal twice. */
+/* Whether two descriptors are one stream; some programs open a terminal twice. */
 static bool are_one_stream(int one, int other)
 {
     struct stat first, second;
@@ -126,15 +126,15 @@ static bool are_one_stream(int one, int other)
                first.st_rdev == second.st_rdev);
 }
 
-/* Returns whether a descriptor was open at the start. A closed one has been opened since, so that
- * no file gets its number; see main.c. */
+/* Whether a descriptor was open at the start. Closed ones were opened by us, so that no file gets
+ * their number; see main.c. */
 static bool is_open_for_command(int fd)
 {
     int flags = fcntl(fd, F_GETFD);
     return flags >= 0 && !(flags & FD_CLOEXEC);
 }
 
-/* Opens the streams that the command writes to; one for both where both are the same file. */
+/* Opens the streams that the command writes to, one for both if both are the same file. */
 static int open_streams(struct output_relay *relay, const int targets[3])
 {
     for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -152,8 +152,8 @@ static int open_streams(struct output_relay *relay, const int targets[3])
     return 0;
 }
 
-/* Starts the process of the relay by two forks: a child of this process would count as one of the
- * command's. */
+/* Starts the process of the relay by two forks, since a child of this process would count as one of
+ * the command's. */
 static int start_process(
     struct output_relay *relay, const struct phase_matcher *matcher, const char *log)
 {
@@ -230,8 +230,8 @@ void output_relay_take_back(struct output_relay *relay)
         relay->saved[fd] = -1;
     }
     for (int i = 0; i < relay->n_streams && relay->control >= 0; i++) {
-        /* That of a terminal stays, for its size, and so that it does not hang up between two
-         * processes that have it open. */
+        /* The end of a terminal stays open, for its size, and so that it does not hang up while the
+         * command's processes replace each other. */
         if (!relay->streams[i].is_terminal)
             output_stream_close(&relay->streams[i]);
     }
@@ -246,7 +246,7 @@ void output_relay_begin(struct output_relay *relay, pid_t pid)
 /* ---- The size of a terminal ---- */
 
 /* Passes the size of the terminal on. The kernel signals the terminal's processes before the
- * pseudo-terminal has its new size. */
+ * pseudo-terminal has its new size, so they are signalled again. */
 static int update(void *user)
 {
     struct output_relay *relay = user;
@@ -258,11 +258,13 @@ static int update(void *user)
     return relay->inner.update(relay->inner.user);
 }
 
+/* Suspends the command's display. */
 static void suspend(void *user)
 {
     display_suspend(&((struct output_relay *)user)->inner);
 }
 
+/* Resumes the command's display. */
 static void resume(void *user)
 {
     display_resume(&((struct output_relay *)user)->inner);
@@ -279,14 +281,15 @@ struct display output_relay_display(struct output_relay *relay, struct display i
 
 /* ---- The end ---- */
 
-/* Waits for the result, and draws the view meanwhile, as output goes to it. False: nothing came. */
+/* Waits for the result. Updates the display meanwhile, since output goes there. Returns false if no
+ * result came. */
 static bool wait_for_result(const struct output_relay *relay, int stop_fd)
 {
     for (;;) {
         int timeout = relay->inner.update ? relay->inner.update(relay->inner.user) : -1;
         struct pollfd events[] = {
             {.fd = relay->control, .events = POLLIN},
-            {.fd = stop_fd, .events = POLLIN}, /* poll() skips what is below 0 */
+            {.fd = stop_fd, .events = POLLIN}, /* poll() skips negative descriptors */
             {.fd = relay->inner.update ? relay->inner.fd : -1, .events = POLLIN},
         };
         if (poll(events, 3, timeout) < 0 && errno != EINTR)

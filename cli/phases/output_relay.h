@@ -1,13 +1,13 @@
 /*
  * Passes a command's output on, byte for byte, and records the phases that its lines announce. A
- * process of its own does so: it goes on when gpu-tracker is killed, and when a process
- * that the command left running still prints. Its end is not waited for.
+ * separate process does so: it continues if gpu-tracker is killed, and if a process that the
+ * command left running still prints. Nothing waits for its end.
  *
  *     output_relay_start()    before the session is created and has threads
- *     output_relay_give()     the command that is started now prints to the relay
+ *     output_relay_give()     a command that is started now prints to the relay
  *     output_relay_take_back()
  *     output_relay_begin()    its phases are recorded
- *     output_relay_end()      it has ended: waits until all that it printed is passed on
+ *     output_relay_end()      after the command: waits until all its output is passed on
  */
 #pragma once
 
@@ -22,20 +22,21 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What became of it. */
+/* The result of a relay. */
 struct output_relay_result {
-    bool is_known; /* else it was killed, or its reader is still blocked */
+    bool is_known; /* false: it was killed, or its reader still blocks */
     uint64_t n_phases;
-    int failure;       /* errno of an output that took no more; 0: it did, or its reader left */
-    char message[200]; /* why nothing was recorded; "": it was */
+    int failure;       /* errno of an output that could not be written; 0: none, or its reader has
+                          gone */
+    char message[200]; /* why nothing was recorded; "": phases were recorded */
 };
 
 struct output_relay {
     int control; /* a socket; -1: there is no relay */
     struct output_stream streams[2];
     int n_streams;
-    int stream_of[3]; /* which stream each standard stream is; -1: none */
-    int saved[3];     /* of gpu-tracker, meanwhile; -1: none */
+    int stream_of[3]; /* index of the stream of each standard stream; -1: none */
+    int saved[3];     /* gpu-tracker's own standard streams meanwhile; -1: none */
     struct display inner;
 };
 
@@ -45,20 +46,20 @@ struct output_relay {
     }
 
 /*
- * Starts the process. `targets`: where the standard output and error of the command go, by their
- * numbers. `log`: the absolute path of the log. Errors: GPUT_ERROR_IO.
+ * Starts the process. `targets`: descriptors of the command's standard output and error, by their
+ * numbers. `log`: absolute path of the log. Errors: GPUT_ERROR_IO.
  */
 int output_relay_start(struct output_relay *relay, const struct phase_matcher *matcher,
     const char *log, const int targets[3], struct gput_error *error);
 
-/* All that follow do nothing without a relay. */
+/* Without a relay the functions below do nothing. */
 void output_relay_give(struct output_relay *relay);
 void output_relay_take_back(struct output_relay *relay);
 void output_relay_begin(struct output_relay *relay, pid_t pid);
 
-/* A display that also passes the size of the terminal on. */
+/* Returns a display that also passes the size of the terminal on. */
 struct display output_relay_display(struct output_relay *relay, struct display inner);
 
-/* Waits no longer than until `stop_fd` can be read (see screen.h). Without output_relay_begin() the
- * process ends, and there is no result (NULL). */
+/* Waits until all output is passed on, or until `stop_fd` is readable (see screen.h). Without
+ * output_relay_begin() the process ends, and there is no result (NULL). */
 void output_relay_end(struct output_relay *relay, int stop_fd, struct output_relay_result *result);

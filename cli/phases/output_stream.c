@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads the settings of a terminal, to be compared byte by byte. False: it is none. */
+/* Reads the settings of a terminal, zero-filled for a comparison of bytes. Returns false if it is
+ * no terminal. */
 static bool read_settings(int fd, struct termios *settings)
 {
     memset(settings, 0, sizeof *settings);
@@ -43,7 +44,7 @@ static int open_terminal(struct output_stream *stream)
     stream->command_end = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (stream->command_end < 0 || tcsetattr(stream->command_end, TCSANOW, &stream->settings) != 0)
         return errno;
-    read_settings(stream->source, &stream->settings); /* as it has taken them */
+    read_settings(stream->source, &stream->settings); /* as the terminal has accepted them */
     stream->ends = line_ends_of(&stream->settings);
     output_stream_resize(stream);
     return 0;
@@ -98,11 +99,11 @@ ssize_t output_stream_read(struct output_stream *stream, char *bytes, size_t siz
 {
     ssize_t got = read(stream->source, bytes, size);
     if (got < 0 && errno == EIO)
-        return 0; /* of a pseudo-terminal that no process has open */
+        return 0; /* no process has the pseudo-terminal open */
     return got;
 }
 
-/* Writes bytes to the target, waiting for space. False: nobody reads it any more. */
+/* Writes bytes to the target, waiting for space. Returns false if nobody reads it any more. */
 static bool write_all(struct output_stream *stream, const char *bytes, size_t length)
 {
     while (length > 0) {
@@ -128,7 +129,7 @@ ssize_t output_stream_tee(struct output_stream *stream, char *bytes, size_t size
            (errno == EAGAIN || errno == EINTR))
         poll(&space, 1, -1);
     if (passed < 0) {
-        stream->can_tee = false; /* a write says what is wrong with the target */
+        stream->can_tee = false; /* a write will tell what is wrong with the target */
         return 0;
     }
     ssize_t got = 0;

@@ -1,7 +1,7 @@
 /*
- * A stream of a command (its standard output, its standard error) that is passed on. The command
- * gets a pipe in its place, or a pseudo-terminal where it is a terminal. What comes out of that is
- * written to where the stream went.
+ * A stream of a command (standard output or error) that is passed on. The command gets a pipe in
+ * its place, or a pseudo-terminal if it is a terminal. The output is then written to the original
+ * stream, the target.
  */
 #pragma once
 
@@ -12,41 +12,41 @@
 #include <sys/types.h>
 #include <termios.h>
 
-/* What a pipe holds, and what is read at once. */
+/* Capacity of the pipe, and maximum size of a read. */
 #define OUTPUT_PART (256 * 1024)
 
 struct output_stream {
-    int source;      /* where it is read; -1: not open */
-    int command_end; /* what the command gets; -1: not open */
-    int target;      /* where it goes */
+    int source;      /* read end; -1: not open */
+    int command_end; /* the command's end; -1: not open */
+    int target;      /* where output is written */
     bool is_terminal;
-    bool is_pipe;            /* the target has readers who may go away */
-    bool can_tee;            /* both ends are pipes */
-    struct termios settings; /* of a terminal, as last seen */
-    struct line_ends ends;   /* of what goes to it */
-    int failure;             /* errno of a target that takes no more; 0: it does */
+    bool is_pipe;            /* the target has readers, which may go away */
+    bool can_tee;            /* both source and target are pipes */
+    struct termios settings; /* settings of a terminal, as last seen */
+    struct line_ends ends;   /* state of the line ends written to a terminal */
+    int failure;             /* errno of a target that cannot be written; 0: none */
 };
 
-/* For a stream that goes to `target`. 0, or an errno: then nothing is open. */
+/* Opens a stream for output to `target`. Returns 0 or an errno; nothing is then open. */
 int output_stream_open(struct output_stream *stream, int target);
 void output_stream_close(struct output_stream *stream);
 
-/* The size of a terminal has changed, perhaps. True: it had. */
+/* Copies the size of the terminal to the pseudo-terminal. Returns true if it had changed. */
 bool output_stream_resize(const struct output_stream *stream);
 
-/* Gives the terminal the settings that the command has given its own. */
+/* Copies the settings that the command gave its pseudo-terminal to the terminal. */
 void output_stream_follow_settings(struct output_stream *stream);
 
-/* Reads what there is, after poll(). 0: there will be no more, or for now there is none (-1). */
+/* Reads available output, after poll(). Returns 0 at the end, -1 if there is none at the moment. */
 ssize_t output_stream_read(struct output_stream *stream, char *bytes, size_t size);
 
-/* Passes on what there is, after poll(), from pipe to pipe without copying it, and reads it then.
- * 0: there will be no more, or this is not possible. */
+/* Passes available output from pipe to pipe without copying it, after poll(), and then reads it.
+ * Returns 0 at the end, or if this is not possible. */
 ssize_t output_stream_tee(struct output_stream *stream, char *bytes, size_t size);
 
-/* Writes all of it, and waits for space. False:
- * the target takes no more, `failure` says why. */
+/* Writes all bytes, waiting for space. Returns false if the target cannot be written; `failure` is
+ * the reason. */
 bool output_stream_write(struct output_stream *stream, const char *bytes, size_t length);
 
-/* What a terminal has not got yet of the end. */
+/* Writes what was held back from a terminal at the end. */
 void output_stream_end(struct output_stream *stream);

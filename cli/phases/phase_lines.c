@@ -23,6 +23,7 @@ static const char *skip_escape(const char *at, const char *end)
     return at < end ? at + 1 : at;
 }
 
+/* Whether bytes have neither escape sequences nor zero bytes. */
 static bool is_text(const char *bytes, size_t length)
 {
     return !memchr(bytes, '\033', length) && !memchr(bytes, '\0', length);
@@ -32,7 +33,8 @@ static bool is_text(const char *bytes, size_t length)
 static void match(struct phase_lines *lines, const char *line, size_t length, bool is_redrawn)
 {
     char text[PHASE_LINE_SIZE], name[PHASE_NAME_SIZE];
-    /* regexec() takes minutes for a back reference in 2,000 bytes, a tenth of a second in 200. */
+    /* regexec() takes minutes for a back reference in 2,000 bytes, but a tenth of a second in
+     * 200. */
     size_t most = lines->matcher->has_back_reference ? sizeof name : sizeof text;
     const char *end = line + (length < most ? length : most - 1);
     size_t used = 0;
@@ -73,7 +75,7 @@ static const char *find_last_end(const char *at, const char *end)
     return back ? back : feed;
 }
 
-/* Keeps the beginning of a line whose end has not come yet. */
+/* Keeps the beginning of a line whose end was not read yet. */
 static void keep(struct phase_lines *lines, const char *bytes, size_t length)
 {
     size_t space = sizeof lines->partial - lines->length;
@@ -82,7 +84,7 @@ static void keep(struct phase_lines *lines, const char *bytes, size_t length)
     lines->length += kept;
 }
 
-/* Lines with their ends, one after the other. `is_plain`: all of it is text. */
+/* Matches complete lines. `is_plain`: they have neither escape sequences nor zero bytes. */
 static void match_all(struct phase_lines *lines, const char *at, const char *end, bool is_plain)
 {
     const struct phase_matcher *matcher = lines->matcher;
@@ -94,7 +96,7 @@ static void match_all(struct phase_lines *lines, const char *at, const char *end
     }
 }
 
-/* Returns whether the text ends within a line that is longer than what is searched. */
+/* Whether a line is longer than the part that is searched. */
 static bool has_long_line(const char *at, const char *end)
 {
     while (end - at >= PHASE_LINE_SIZE) {
@@ -106,7 +108,8 @@ static bool has_long_line(const char *at, const char *end)
     return false;
 }
 
-/* Finds the first place where a line may match; NULL: there is none. False: that is not known. */
+/* Finds the first place where a line may match; NULL: there is none. Returns false if that is not
+ * known. */
 static bool find_place(
     const struct phase_matcher *matcher, const char *at, const char *end, const char **found)
 {
@@ -116,7 +119,7 @@ static bool find_place(
     return true;
 }
 
-/* Matches only the lines that may match. */
+/* Matches only the lines that the search proposes. */
 static void match_some(struct phase_lines *lines, const char *at, const char *end)
 {
     const char *found = NULL;
@@ -147,7 +150,7 @@ void phase_lines_add(struct phase_lines *lines, const char *bytes, size_t length
         at = line_end + 1;
     }
     if (last && at <= last) {
-        /* What match() takes out or replaces may be within the literal. */
+        /* Search only plain text: match() may remove or replace bytes inside the literal. */
         bool is_plain = is_text(at, (size_t)(last - at));
         const struct phase_matcher *matcher = lines->matcher;
         bool is_searched =

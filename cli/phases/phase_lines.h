@@ -1,6 +1,6 @@
 /*
- * A command's output as lines, of which those are found that begin a phase. A line ends with a line
- * feed or a carriage return, as progress bars print it.
+ * Splits a command's output into lines, and finds those that begin a phase. A line ends with a line
+ * feed or with a carriage return, as in progress bars.
  */
 #pragma once
 
@@ -9,26 +9,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is searched of a line. */
+/* Maximum part of a line that is searched. */
 #define PHASE_LINE_SIZE 16384
 
-/* `is_redrawn`: the line ended with a carriage return, so that it may be written again. */
+/* Called for each line that begins a phase. `is_redrawn`: the line ended with a carriage return, so
+ * it may be written again. */
 typedef void phase_found(void *user, const char *name, bool is_redrawn);
 
 struct phase_lines {
     const struct phase_matcher *matcher;
     phase_found *found;
     void *user;
-    size_t length; /* of the line that has not ended yet */
+    size_t length; /* length of the incomplete line */
     char partial[PHASE_LINE_SIZE];
 };
 
-/* The matcher is borrowed. */
+/* Initializes the state; `matcher` must outlive it. */
 void phase_lines_init(
     struct phase_lines *lines, const struct phase_matcher *matcher, phase_found *found, void *user);
 
-/* Output as it comes, in any parts. */
+/* Adds output, in parts of any size. */
 void phase_lines_add(struct phase_lines *lines, const char *bytes, size_t length);
 
-/* There is no more: a line without an end is one, too. */
+/* Ends the output: an incomplete line counts, too. */
 void phase_lines_end(struct phase_lines *lines);

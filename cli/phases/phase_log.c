@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A power of two, and more than there are names. */
+/* Size of the hash table: a power of two, above the number of names. */
 #define SLOTS 32768
 
 int phase_log_open(struct phase_log *log, const char *path, pid_t pid, struct gput_error *error)
@@ -15,7 +15,7 @@ int phase_log_open(struct phase_log *log, const char *path, pid_t pid, struct gp
     return gput_blocks_open(path, &options, &log->blocks, error);
 }
 
-/* Hashes a name by FNV-1a; the result is never 0. */
+/* Returns the FNV-1a hash of a name, never 0. */
 static uint64_t hash_of(const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -24,7 +24,7 @@ static uint64_t hash_of(const char *name)
     return hash ? hash : 1;
 }
 
-/* Returns whether a name is known or can be added. */
+/* Whether a name is known or can be added, which it is then. */
 static bool has_space(struct phase_log *log, const char *name)
 {
     uint64_t hash = hash_of(name);

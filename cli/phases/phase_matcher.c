@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-/* Text of this length is rare enough for memchr() and memmem(). */
+/* From this length on, a literal is rare enough for memchr() and memmem(). */
 #define LITERAL_IS_FASTER 3
 
-/* ---- What each line that matches contains ---- */
+/* ---- Literal text of all matches ---- */
 
-/* The longest run of characters so far, and the one that is being read. */
+/* The longest run of literal characters so far, and the current one. */
 struct runs {
     char current[sizeof((struct phase_matcher *)0)->literal];
     size_t length;
@@ -48,14 +48,14 @@ static const char *skip_group(const char *at, bool *has_choice)
     return at;
 }
 
-/* Returns whether what precedes `at` may be absent, as in "x+?" or "x*". */
+/* Whether the item before `at` may be absent, as in "x+?" or "x*". */
 static bool may_be_absent(const char *at)
 {
     at += strspn(at, "+");
     return *at == '*' || *at == '?' || *at == '{';
 }
 
-/* Adds an ordinary character, by what follows it. */
+/* Adds an ordinary character, depending on the quantifier after it. */
 static void add_character(struct runs *runs, char byte, const char *after)
 {
     if (may_be_absent(after)) {
@@ -108,7 +108,7 @@ static void find_literal(struct phase_matcher *matcher, const char *pattern)
     end_run(&runs);
 }
 
-/* Returns roughly how often a byte occurs in what programs print. */
+/* Returns how common a byte is in the output of programs, roughly. */
 static int commonness(char byte)
 {
     if (byte == ' ' || strchr("etaoinsrhldu", byte))
@@ -118,10 +118,10 @@ static int commonness(char byte)
     return byte >= 'A' && byte <= 'Z' ? 1 : 0;
 }
 
-/* ---- How each line that matches begins ---- */
+/* ---- First bytes of all matches ---- */
 
 /* Returns the length of the character or bracket expression at the start of a pattern; 0: it begins
- * otherwise, or that may be absent. */
+ * otherwise, or that part may be absent. */
 static size_t first_length(const char *at)
 {
     size_t length = *at == '[' ? (size_t)(brackets_skip(at) - at) : *at ? 1 : 0;
@@ -132,8 +132,8 @@ static size_t first_length(const char *at)
     return length > 0 && !may_be_absent(at + length) ? length : 0;
 }
 
-/* Finds which bytes can begin a match: those that "^[0-9]" of "^[0-9]+" matches alone. Bytes beyond
- * ASCII are parts of characters. */
+/* Finds the bytes that can begin a match: for "^[0-9]+" those that match "^[0-9]". Bytes beyond
+ * ASCII are always included, as they are parts of characters. */
 static void find_beginnings(struct phase_matcher *matcher, const char *pattern)
 {
     char first[256];
@@ -162,7 +162,7 @@ static void find_beginnings(struct phase_matcher *matcher, const char *pattern)
     regfree(&regex);
 }
 
-/* Returns whether a pattern refers back to one of its groups. */
+/* Whether a pattern refers back to one of its groups. */
 static bool find_back_reference(const char *pattern)
 {
     for (const char *at = pattern; *at;) {
@@ -175,7 +175,7 @@ static bool find_back_reference(const char *pattern)
 
 /* ---- Matching ---- */
 
-/* Finds a line that may match. memchr() for a rare byte is several times as fast as memmem(). */
+/* Finds the literal. memchr() for its rarest byte is several times as fast as memmem(). */
 const char *phase_matcher_find(const struct phase_matcher *matcher, const char *at, const char *end)
 {
     enum { MAX_MISSES = 64 };
@@ -232,7 +232,7 @@ bool phase_matcher_name(
     const regmatch_t *named =
         matcher->regex.re_nsub > 0 && found[1].rm_so >= 0 ? &found[1] : &found[0];
 
-    /* Copy text as UTF-8 without control characters, and without blanks at its ends. */
+    /* Copy the name as UTF-8, without control characters and without blanks at its ends. */
     const char *at = line + named->rm_so;
     const char *end = line + named->rm_eo;
     size_t used = 0, last = 0;

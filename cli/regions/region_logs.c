@@ -58,7 +58,7 @@ static void read_status(int folder, const char *name, struct region_logs_summary
 
 /* ---- Numbers that regions announced ---- */
 
-/* Makes a double of its bits. */
+/* Converts the bits of a double. */
 static double double_of(uint64_t bits)
 {
     double value;
@@ -66,7 +66,7 @@ static double double_of(uint64_t bits)
     return value;
 }
 
-/* Returns the number of that name, added when it is first seen. NULL: out of memory. */
+/* Returns the sums of that name, adding them when they are new. NULL: out of memory. */
 static struct region_number *find_number(
     struct region_logs_summary *summary, const struct region_value *row)
 {
@@ -91,7 +91,7 @@ static struct region_number *find_number(
     return number;
 }
 
-/* Adds the values of a number that one process recorded. */
+/* Adds the values of one process to the sums of their name. */
 static void add_number(struct region_logs_summary *summary, struct region_value *row)
 {
     row->name[sizeof row->name - 1] = row->unit[sizeof row->unit - 1] = '\0';
@@ -127,7 +127,7 @@ struct logs {
     size_t capacity;
 };
 
-/* Adds a log to the list. False: out of memory. */
+/* Adds a log to the list. Returns false without memory. */
 static bool add_log(struct logs *logs, const char *folder, const char *name)
 {
     if (logs->count == logs->capacity) {
@@ -149,15 +149,15 @@ static int by_name(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* Returns whether a file is regular: the command may have made a pipe, and opening it would wait
- * for a writer. */
+/* Whether a file is regular: the command may have made a pipe, and opening it would wait for a
+ * writer. */
 static bool is_regular(int folder, const char *name)
 {
     struct stat info;
     return fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Finds the logs of all processes, and adds up their status and numbers. */
+/* Finds the logs of all processes, and adds up their statuses and numbers. */
 static int read_folder(const char *folder, struct logs *logs, struct region_logs_summary *summary,
     struct gput_error *error)
 {
@@ -174,7 +174,7 @@ static int read_folder(const char *folder, struct logs *logs, struct region_logs
         if (ends_with(entry->d_name, ".status"))
             read_status(dirfd(opened), entry->d_name, summary);
         else if (ends_with(entry->d_name, ".values")) {
-            /* Add up the numbers that one process recorded. */
+            /* Add the numbers of one process. */
             struct region_values *values = malloc(sizeof *values);
             int fd = openat(
                 dirfd(opened), entry->d_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);

@@ -30,8 +30,7 @@ static bool find_program(const char *command, char path[PATH_MAX])
     return false;
 }
 
-/* Returns whether a program changes rights: the dynamic loader then ignores or unsets our
- * variables. */
+/* Whether a program changes its rights: the dynamic loader then ignores or unsets our variables. */
 static bool changes_rights(int fd)
 {
     struct stat info;
@@ -43,7 +42,7 @@ static bool changes_rights(int fd)
     return geteuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
-/* Returns whether an ELF file of this machine's size names no loader. */
+/* Whether an ELF file of this machine's size names no loader. */
 static bool is_static(int fd, const Elf64_Ehdr *header)
 {
     for (unsigned i = 0; i < header->e_phnum; i++) {
@@ -57,7 +56,7 @@ static bool is_static(int fd, const Elf64_Ehdr *header)
     return true;
 }
 
-/* Reads the interpreter in the first line of a script. False: it names none. */
+/* Reads the interpreter in the first line of a script. Returns false if there is none. */
 static bool read_interpreter(const char *start, size_t length, char path[PATH_MAX])
 {
     if (length < 3 || start[0] != '#' || start[1] != '!')
@@ -68,8 +67,8 @@ static bool read_interpreter(const char *start, size_t length, char path[PATH_MA
     return size > 0;
 }
 
-/* Returns what keeps collectors out of a program. `depth`: how many interpreters may still follow.
- */
+/* Returns the reason why collectors cannot be loaded into a program; NULL: none. `depth`: maximum
+ * number of interpreters to follow. */
 static const char *obstacle_of(const char *command, int depth)
 {
     char path[PATH_MAX], start[256] = "", interpreter[PATH_MAX];
@@ -99,7 +98,7 @@ static const char *obstacle_of(const char *command, int depth)
 
 const char *region_program_obstacle(const char *command)
 {
-    return obstacle_of(command, 4); /* as the kernel follows them */
+    return obstacle_of(command, 4); /* as many as the kernel follows */
 }
 
 /* ---- The libraries that it is linked to ---- */
@@ -109,13 +108,13 @@ struct image {
     uint64_t size;
 };
 
-/* Returns a part of the file; NULL: the file is shorter. */
+/* Returns a part of the file; NULL: it is beyond the end. */
 static const void *part_of(const struct image *image, uint64_t at, uint64_t size)
 {
     return at <= image->size && size <= image->size - at ? image->bytes + at : NULL;
 }
 
-/* Returns the segment of a type; of several the one that contains the address. */
+/* Returns the segment of a type. If there are several, it is the one that contains the address. */
 static const Elf64_Phdr *find_segment(
     const struct image *image, const Elf64_Ehdr *header, uint32_t type, uint64_t address)
 {
@@ -129,7 +128,7 @@ static const Elf64_Phdr *find_segment(
     return NULL;
 }
 
-/* Returns whether a program is linked to a library. */
+/* Whether a program is linked to a library. */
 static bool needs(const struct image *image, const char *library)
 {
     const Elf64_Ehdr *header = part_of(image, 0, sizeof *header);

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 
 /*
- * Why the program that `command` (as execvp() finds it) starts cannot have its regions recorded, as
- * the rest of a sentence: "is linked statically". NULL: it can, or it cannot be known. Of a script
- * the interpreter counts. Static text.
+ * Returns why the regions of the program that `command` starts (found as by execvp()) cannot be
+ * recorded, as the rest of a sentence: "is linked statically". NULL: they can, or it is not known.
+ * For a script its interpreter counts. Static text.
  */
 const char *region_program_obstacle(const char *command);
 
-/* Whether that program is linked to a library whose name begins so: "libgomp.so". */
+/* Whether that program is linked to a library whose name begins with `library`: "libgomp.so". */
 bool region_program_needs(const char *command, const char *library);

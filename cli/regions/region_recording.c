@@ -25,19 +25,20 @@
 
 /* ---- Why regions are missing ---- */
 
-/* Why regions that were asked for were not recorded. */
+/* Asks why wanted regions were not recorded. */
 
 struct region_question {
     const struct region_sources *sources;
     const char *command;
-    const char *folder; /* in which its processes have left what they did */
-    bool is_answered;   /* a note has a reason already */
+    const char *folder; /* folder in which its processes left their files */
+    bool is_answered;   /* a note already has a reason */
 };
 
-/* Notes that no collector left a file: perhaps none could write one. */
+/* Notes that no collector left a file: perhaps none could write one. Returns false if the folder is
+ * usable. */
 static bool note_folder(const char *folder, struct notes *notes)
 {
-    enum { SMALLEST = 128 * 1024 }; /* a log and its status */
+    enum { SMALLEST = 128 * 1024 }; /* size of a log and its status */
     struct statvfs disk;
     if (access(folder, W_OK | X_OK) != 0)
         notes_add(notes, "No region was recorded: folder %.300s: %s", folder,
@@ -49,7 +50,7 @@ static bool note_folder(const char *folder, struct notes *notes)
     return true;
 }
 
-/* Returns whether the hook of Python left that file; see sitecustomize.py. */
+/* Whether the hook of Python left that file; see sitecustomize.py. */
 static bool has_fit(const struct region_question *question, const char *name)
 {
     char path[PATH_MAX];
@@ -57,7 +58,7 @@ static bool has_fit(const struct region_question *question, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* Notes which of the named Python functions never ran. */
+/* Notes which of the named Python functions never ran. Returns false if all did. */
 static bool note_functions(const struct region_question *question, struct notes *notes)
 {
     char missing[sizeof question->sources->functions + 256] = "", number[16];
@@ -82,7 +83,7 @@ static bool note_functions(const struct region_question *question, struct notes 
     return used > 0;
 }
 
-/* Notes that GCC's OpenMP announces no regions. */
+/* Notes that GCC's OpenMP announces no regions. Returns false if the command does not use it. */
 static bool note_openmp(const struct region_question *question, struct notes *notes)
 {
     if (!region_program_needs(question->command, "libgomp.so"))
@@ -94,8 +95,8 @@ static bool note_openmp(const struct region_question *question, struct notes *no
     return true;
 }
 
-/* Notes the reasons: of a source that announced nothing, of functions that were not found, or that
- * nothing was announced at all. */
+/* Notes the reasons: sources that announced nothing, functions that were not found, or that nothing
+ * was announced at all. */
 static void region_reasons_note(
     struct region_question question, const struct region_logs_summary *summary, struct notes *notes)
 {
@@ -123,8 +124,8 @@ static void region_reasons_note(
 
 /* ---- Files ---- */
 
-/* Makes a folder next to the file, where logs survive if this process is killed. What a killed one
- * left stays: GPUT_ERROR_EXISTS. */
+/* Makes a folder next to the file, where logs survive if this process is killed. The folder of an
+ * earlier, killed one is kept: GPUT_ERROR_EXISTS. */
 static int make_folder_of_file(void *user, struct gput_error *error)
 {
     struct region_recording *recording = user;
@@ -140,8 +141,8 @@ static int make_folder_of_file(void *user, struct gput_error *error)
                                  strerror(errno));
 }
 
-/* Makes the file of regions. One of many ranks that cannot have it keeps them only in its report.
- */
+/* Makes the file of regions. If one of many ranks cannot make it, its regions are only in its
+ * report. */
 static int make_kept(struct region_recording *recording, struct outputs *outputs,
     const struct gput_session_options *options, struct gput_error *error)
 {
@@ -159,7 +160,7 @@ static int make_kept(struct region_recording *recording, struct outputs *outputs
 
 /* ---- The environment ---- */
 
-/* Sets what is given, and unsets what an outer gpu-tracker may have set. */
+/* Sets a variable, or unsets it, as an outer gpu-tracker may have set it. */
 static int set(const char *variable, const char *value, struct gput_error *error)
 {
     if ((value ? setenv(variable, value, 1) : unsetenv(variable)) == 0)
@@ -167,7 +168,7 @@ static int set(const char *variable, const char *value, struct gput_error *error
     return error_memory(error);
 }
 
-/* Sets the variables that say which regions are recorded. */
+/* Sets the variables that select the regions to record. */
 static int set_selection(
     struct region_recording *recording, const struct arguments *arguments, struct gput_error *error)
 {
@@ -206,7 +207,7 @@ static int set_selection(
     return set("GPUT_REGION_MIN_NS", min ? min_text : NULL, error);
 }
 
-/* Notes why a kind of exact figures is not to be had. Whether GPU time is. */
+/* Notes why a kind of exact figures is not available. Returns whether GPU time is. */
 static bool check_exact(
     struct region_recording *recording, const struct gput_blocks_options *wanted)
 {
@@ -225,7 +226,8 @@ static bool check_exact(
     return has_gpu_time;
 }
 
-/* Sets what marks of the command count; the variable alone can ask for it, too. */
+/* Sets the exact figures of the command's marks. Without the option, the environment variable may
+ * ask for them. */
 static int set_exact(struct region_recording *recording, const struct arguments *arguments,
     struct gput_session_options *options, struct gput_error *error)
 {
@@ -356,7 +358,7 @@ void region_recording_note_phases(
 
 /* ---- Afterwards ---- */
 
-/* Takes a warning about the file of marks. */
+/* Notes a warning about the file of marks. */
 static void take_warning(void *user, const char *text)
 {
     notes_add(user, "%s", text);
@@ -388,7 +390,7 @@ static void analyze(struct region_recording *recording, const char *tracking_fil
     }
 }
 
-/* Derives phases; if that fails, the other code blocks stay as they are. */
+/* Derives phases. If that fails, the other code blocks remain. */
 static void derive_phases(
     struct region_recording *recording, const char *tracking_file, pid_t command)
 {
@@ -405,7 +407,7 @@ static void derive_phases(
             "No phases were derived: the samples show no change beyond their noise.");
 }
 
-/* Merges the logs next to them, and moves the file that is kept to its place when it is whole. */
+/* Merges the logs into a file next to them, and moves it to its final path when it is complete. */
 static int merge_logs(struct region_recording *recording, struct region_logs_summary *summary,
     struct gput_error *error)
 {
@@ -428,8 +430,8 @@ static int merge_logs(struct region_recording *recording, struct region_logs_sum
     return GPUT_OK;
 }
 
-/* Warns of logs that the command removed or replaced. It is said at once, as a report may not be
- * wanted. */
+/* Warns of logs that the command removed or replaced. The warning is also printed at once, since
+ * there may be no report. */
 static void warn_of_lost(
     struct region_recording *recording, const struct region_logs_summary *summary)
 {
@@ -457,7 +459,7 @@ void region_recording_merge(
     struct region_logs_summary summary = {0};
     if (!recording->is_wanted || !recording->logs)
         return;
-    if (tracking_file) /* none: a rank could not make it */
+    if (tracking_file) /* NULL: a rank could not make it */
         derive_phases(recording, tracking_file, command);
     int code = merge_logs(recording, &summary, &error);
     warn_of_lost(recording, &summary);
@@ -477,7 +479,7 @@ void region_recording_merge(
     if (summary.failure[0])
         notes_add(&recording->notes, "A collector turned itself off: %s", summary.failure);
 
-    /* Describe the largest numbers only, as the notes of a report are few. */
+    /* Note only the largest numbers, as a report has space for few notes. */
     enum { MAX_SHOWN = 8 };
     for (size_t i = 0; i < summary.n_numbers && i < MAX_SHOWN; i++) {
         const struct region_number *number = &summary.numbers[i];
@@ -518,7 +520,7 @@ const char *region_recording_marks(const struct region_recording *recording)
 void region_recording_finish(struct region_recording *recording)
 {
     if (recording->is_kept && recording->logs)
-        rmdir(recording->logs); /* where nothing was recorded, as the command was not started */
+        rmdir(recording->logs); /* if nothing was recorded because the command was not started */
     if (recording->has_phases)
         phase_matcher_finish(&recording->matcher);
     temporary_folder_remove(&recording->temporary);

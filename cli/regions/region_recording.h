@@ -1,7 +1,7 @@
 /*
- * Code blocks of an unmodified command: the regions that it announces (run --regions) and the
- * phases that it prints (--phase-token). The environment that records them, and afterwards the logs
- * of its processes as one file, and what each of them used.
+ * Records code blocks of an unmodified command: the regions that it announces (run --regions) and
+ * the phases that it prints (--phase-token). It sets the environment that records them. Afterwards
+ * it merges the logs of the processes, and analyzes what each region used.
  */
 #pragma once
 
@@ -21,34 +21,35 @@
 struct region_recording {
     bool is_wanted;
     bool has_sources;                  /* --regions was given: */
-    struct region_sources sources;     /* those that are recorded */
+    struct region_sources sources;     /* sources to record */
     const char *command;               /* as it was given */
-    bool has_obstacle;                 /* why it records nothing is known */
-    bool lacks_source;                 /* why one of them is not recorded is known */
+    bool has_obstacle;                 /* it is known why it records nothing */
+    bool lacks_source;                 /* it is known why a source is not recorded */
     bool has_gpu_time;                 /* --region-exact=gpu was given, and a driver reports it */
     bool has_phases;                   /* --phase-token was given: */
-    struct phase_matcher matcher;      /* which lines begin one */
+    struct phase_matcher matcher;      /* finds the lines that begin one */
     bool derives_phases;               /* --phases was given */
-    bool replaces;                     /* an existing file */
-    bool is_kept;                      /* in a file that outlives the command */
-    bool has_marks;                    /* some region was recorded */
-    struct outputs *outputs;           /* has the file that is kept */
-    const char *path;                  /* of all marks; owned by `merged` or `outputs` */
-    char *merged;                      /* among the logs, before it is moved; owned */
-    char *logs;                        /* the folder of the logs of each process; owned */
-    char *filter;                      /* owned */
-    struct temporary_folder temporary; /* of logs, or of samples */
-    char *samples;                     /* a temporary tracking file; NULL: one was named; owned */
-    struct gput_analysis *analysis;    /* what they used; NULL: there are none; owned */
+    bool replaces;                     /* an existing file is replaced */
+    bool is_kept;                      /* the file of regions is kept after the command */
+    bool has_marks;                    /* at least one region was recorded */
+    struct outputs *outputs;           /* owns the path of the kept file */
+    const char *path;                  /* path of all marks; owned by `merged` or `outputs` */
+    char *merged;                      /* path of the merged file among the logs; owned */
+    char *logs;                        /* folder with the logs of all processes; owned */
+    char *filter;                      /* patterns of --region-filter; owned */
+    struct temporary_folder temporary; /* folder for logs, or for samples */
+    char *samples;                     /* path of a temporary tracking file; NULL: the user named
+                                          one; owned */
+    struct gput_analysis *analysis;    /* usage of the regions; NULL: none; owned */
     void (*warn)(void *user, const char *text); /* NULL: no warnings */
     void *warn_user;
     struct notes notes;
 };
 
 /*
- * Before a session is created, and when its tracking file is known: makes the folder, and sets the
- * environment of the command. `samples`: where the tracking file will be, which gives the file of
- * marks its name; NULL: nowhere. Nothing where none of its options was given. To be ended by
+ * Makes the folder and sets the environment of the command. Call it before the session is created,
+ * when its tracking file is known. `samples`: path of the tracking file, after which the file of
+ * marks is named; NULL: none. Does nothing if none of its options was given. The caller calls
  * region_recording_finish(), also on failure. Errors: GPUT_ERROR_INVALID (a value of an option),
  * GPUT_ERROR_EXISTS, those of making folders.
  */
@@ -57,24 +58,24 @@ int region_recording_begin(struct region_recording *recording, const struct argu
     struct gput_error *error);
 
 /*
- * Before the session is created: starts what passes the command's output on, where its lines begin
- * phases. `targets`: where its standard streams go. Errors: those of output_relay_start().
+ * Starts the relay of the command's output, if lines of it begin phases. Call it before the session
+ * is created. `targets`: the command's standard streams. Errors: those of output_relay_start().
  */
 int region_recording_relay(struct region_recording *recording, const int targets[3],
     struct output_relay *relay, struct gput_error *error);
 
-/* What became of that. */
+/* Adds notes about the result of the relay. */
 void region_recording_note_phases(
     struct region_recording *recording, const struct output_relay_result *result);
 
-/* After the end of the command: combines the logs and analyses them with the samples of
- * `tracking_file`, of which it derives phases of the process `command` where that is wanted. What
- * fails is a note of the report. */
+/* Merges the logs and analyzes them with the samples of `tracking_file`, after the end of the
+ * command. If wanted, derives phases of the process `command` from the samples. Failures become
+ * notes of the report. */
 void region_recording_merge(
     struct region_recording *recording, const char *tracking_file, pid_t command);
 
-/* The file with all marks; NULL: there are none. */
+/* Returns the path of the file with all marks; NULL: there are none. */
 const char *region_recording_marks(const struct region_recording *recording);
 
-/* Removes what is temporary. */
+/* Removes temporary files. */
 void region_recording_finish(struct region_recording *recording);

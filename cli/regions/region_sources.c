@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How a program comes to load a library. */
+/* How a program is made to load a library. */
 enum how {
-    NAMED,     /* the variable has its path */
-    PRELOADED, /* the variable is a list, to which it is added */
-    IMPORTED,  /* the folder is put first in the variable, which is a list */
+    NAMED,     /* the variable is its path */
+    PRELOADED, /* the variable is a list of libraries, to which it is appended */
+    IMPORTED,  /* the variable is a list of folders, to which its folder is prepended */
 };
 
 static const struct source {
@@ -24,7 +24,7 @@ static const struct source {
     const char *file;
     const char *variable;
     enum how how;
-    bool is_usual; /* without being named */
+    bool is_usual; /* enabled if no source is named */
 } rows[REGION_SOURCES] = {
     [REGION_NVTX] = {"nvtx", "libgputracker-nvtx.so", "NVTX_INJECTION64_PATH", NAMED, true},
     [REGION_ITT] = {"itt", "libgputracker-itt.so", "INTEL_LIBITTNOTIFY64", NAMED, true},
@@ -51,7 +51,7 @@ static int add_function(
     return GPUT_OK;
 }
 
-/* Reads one source of the list. */
+/* Adds one source of the list. */
 static int read_word(const char *word, struct region_sources *sources, struct gput_error *error)
 {
     int choice = choice_find(REGION_SOURCE_WORDS, word);
@@ -86,9 +86,9 @@ int region_sources_read(const char *list, struct region_sources *sources, struct
     return GPUT_OK;
 }
 
-/* ---- Where the libraries are ---- */
+/* ---- Paths of the libraries ---- */
 
-/* Finds a library in a folder, and returns its real path. */
+/* Whether a folder has a library; `path` is set to its real path. */
 static bool is_in(const char *folder, const char *library, char path[PATH_MAX])
 {
     char joined[PATH_MAX];
@@ -97,7 +97,7 @@ static bool is_in(const char *folder, const char *library, char path[PATH_MAX])
            access(path, R_OK) == 0;
 }
 
-/* Returns whether a library is in `below`, as seen from the folder of this program. */
+/* Whether the folder `below`, relative to this program, has a library. */
 static bool is_near(const char *below, const char *library, char path[PATH_MAX])
 {
     char program[PATH_MAX], folder[2 * PATH_MAX];
@@ -110,8 +110,7 @@ static bool is_near(const char *below, const char *library, char path[PATH_MAX])
     return is_in(folder, library, path);
 }
 
-/* Finds a library in a folder next to the command, where the build and the Python package have it.
- */
+/* Finds a library in the folders where the build and the packages install it. */
 static bool find_library(const char *library, char path[PATH_MAX])
 {
     const char *named = environment_path("GPUT_COLLECTORS");
@@ -124,14 +123,14 @@ static bool find_library(const char *library, char path[PATH_MAX])
 
 /* ---- The environment ---- */
 
-/* Adds a path to a list with colons, at its end or as the first one. False without memory. */
+/* Adds a path to a colon-separated list, at its end or its start. Returns false without memory. */
 static bool add_to_list(const char *variable, const char *path, bool first)
 {
     const char *there = getenv(variable);
     char *list;
     bool is_there = there && there[0];
     if (is_there && strstr(there, path))
-        return true; /* of an outer gpu-tracker */
+        return true; /* an outer gpu-tracker has added it */
     if (asprintf(&list, "%s%s%s", !is_there || first ? path : there, is_there ? ":" : "",
             !is_there ? ""
             : first   ? there
@@ -142,13 +141,13 @@ static bool add_to_list(const char *variable, const char *path, bool first)
     return is_set;
 }
 
-/* Returns whether something keeps a source from being recorded; `why` says what. */
+/* Whether something prevents a source from being recorded; `why` is the reason. */
 static bool is_taken(const struct source *row, const char *path, char *why, size_t size)
 {
     const char *variable = row->variable, *there = getenv(variable);
     bool is_taken = row->how == NAMED && there && there[0] && strcmp(there, path) != 0;
     if (strcmp(row->name, "ompt") == 0 && !is_taken) {
-        variable = "OMP_TOOL"; /* "disabled" */
+        variable = "OMP_TOOL"; /* "disabled" prevents it */
         there = getenv(variable);
         is_taken = there && strcmp(there, "disabled") == 0;
     }

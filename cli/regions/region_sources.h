@@ -1,6 +1,6 @@
 /*
- * Where regions of unmodified programs come from: a row a kind of annotation, with the library of
- * ours that takes them in and how a program comes to load it.
+ * The sources of regions of unmodified programs: for each kind of annotation, the library that
+ * records it and how a program is made to load it.
  */
 #pragma once
 
@@ -19,24 +19,24 @@ enum {
     REGION_SOURCES
 };
 
-/* Their names, with blanks between. */
+/* Their names, separated by blanks. */
 #define REGION_SOURCE_WORDS "nvtx itt ompt roctx mpi python"
 
 struct region_sources {
     bool wanted[REGION_SOURCES];
-    bool are_named;       /* they are not the usual ones */
-    char functions[1024]; /* of Python: patterns with commas between */
+    bool are_named;       /* they were named, so they may not be the default ones */
+    char functions[1024]; /* patterns of Python functions, separated by commas */
 };
 
 /*
- * Reads a list, "nvtx,itt"; "" is all that need no more words. After "python:" come patterns of
- * functions. Errors: GPUT_ERROR_INVALID with the valid words.
+ * Reads a list of sources, "nvtx,itt"; "" stands for the default ones. "python:" is followed by
+ * patterns of functions. Errors: GPUT_ERROR_INVALID with the valid words.
  */
 int region_sources_read(const char *list, struct region_sources *sources, struct gput_error *error);
 
 /*
- * Sets the environment so that commands started from here on load the library of that source.
- * False: they will not, and `why` says it in a sentence, as when the variable belongs to another
- * tool already.
+ * Sets the environment so that commands started from now on load the library of that source.
+ * Returns false if they will not; `why` is set to a sentence, for example because another tool
+ * already uses the variable.
  */
 bool region_source_enable(size_t source, char *why, size_t size);

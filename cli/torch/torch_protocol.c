@@ -4,7 +4,7 @@
 
 enum { KIND_SIZE = 32, HEAD_SIZE = 8 + KIND_SIZE };
 
-/* What a request can ask for; the other one is counters of GPUs. */
+/* Bit of a request that can trace activities; the other one is for counters of GPUs. */
 enum { ACTIVITIES = 2 };
 
 static const char *const kinds[] = {"", "ctxt", "req"};

@@ -1,8 +1,8 @@
 /*
  * The messages between PyTorch's profiler (Kineto) and a daemon that may ask it for traces. With
- * KINETO_USE_DAEMON=1 a program that has loaded PyTorch asks every five seconds whether there is
- * something to trace. A message is one datagram: the number of bytes of its content (8 bytes), its
- * kind as a text (32 bytes), its content; all in the byte order of the machine.
+ * KINETO_USE_DAEMON=1, a program that has loaded PyTorch asks every five seconds whether to trace.
+ * A message is one datagram: the length of its content (8 bytes), its kind as a text (32 bytes),
+ * and its content, in the byte order of the machine.
  */
 #pragma once
 
@@ -11,25 +11,28 @@
 #include <stdint.h>
 
 enum torch_message_kind {
-    TORCH_OTHER,   /* of no known kind */
-    TORCH_CONTEXT, /* "ctxt": a process is there; answered by the number of those on its GPU */
-    TORCH_REQUEST, /* "req": it asks; answered by what it is to do, lines of NAME=VALUE */
+    TORCH_OTHER,   /* of an unknown kind */
+    TORCH_CONTEXT, /* "ctxt": a process announces itself; the answer is the number of processes on
+                      its GPU */
+    TORCH_REQUEST, /* "req": it asks; the answer is its task, lines of NAME=VALUE */
 };
 
-/* The most processes of a request that are read: the process, its parent, its parent's … */
+/* Maximum number of processes that are read of a request: the process, its parent, its parent's
+ * … */
 enum { TORCH_MAX_PROCESSES = 32 };
 
-/* The longest message, with its head. */
+/* Maximum size of a message with its head. */
 enum { TORCH_MESSAGE_SIZE = 8192 };
 
 struct torch_message {
     enum torch_message_kind kind;
-    bool can_trace; /* of a request: it is not tracing now */
+    bool can_trace; /* in a request: it is not tracing now */
     size_t n_processes;
-    int32_t processes[TORCH_MAX_PROCESSES]; /* the one that asks is the first; as it sees them */
+    int32_t processes[TORCH_MAX_PROCESSES]; /* pids in its own namespace; the first is the process
+                                               that asks */
 };
 
-/* Reads a datagram. False: it is malformed. */
+/* Parses a datagram. Returns false if it is malformed. */
 bool torch_message_parse(const void *bytes, size_t length, struct torch_message *message);
 
 /* Composes an answer. Returns its length; 0: the content is too long. */

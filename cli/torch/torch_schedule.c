@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* PyTorch asks every 5 s, and wants to know a start before it: the last rank must know of it. */
+/* PyTorch asks every 5 s, and must know the start in advance: the delay lets the last rank ask in
+ * time. */
 #define JOINT_DELAY_MS 8000
 
-/* Before it traces, the profiler is switched on for this long. */
+/* Duration for which the profiler is switched on before it traces. */
 #define WARM_UP_SECONDS 1
 
 #define MAX_CLIENTS 4096
@@ -20,10 +21,11 @@
 
 static const struct {
     const char *name;
-    double ms; /* 0: steps */
+    double ms; /* milliseconds; 0: steps */
 } units[] = {{"ms", 1}, {"s", 1000}, {"min", 60e3}, {"h", 3600e3}, {"steps", 0}, {"step", 0}};
 
-/* Reads an amount such as "2.5s"; without a unit `usual` is meant, one of those above. */
+/* Reads an amount such as "2.5s". Without a unit, `usual` is used, which is one of the units
+ * above. */
 static bool read_amount(
     const char *text, size_t length, const char *usual, bool *by_step, int64_t *amount)
 {
@@ -95,7 +97,7 @@ struct torch_client *torch_schedule_client(struct torch_schedule *schedule, cons
     return client;
 }
 
-/* Returns whether a client runs below another. */
+/* Whether a client is a descendant of another. */
 static bool is_below(const struct torch_client *client, const struct torch_client *other)
 {
     for (size_t i = 1; i < client->message.n_processes; i++) {
@@ -132,7 +134,7 @@ static long joint_ranks(const struct torch_schedule *schedule, const struct torc
     return schedule->is_rank || client->rank < 0 || client->local_size < 1 ? 1 : client->local_size;
 }
 
-/* ---- What is due ---- */
+/* ---- Requests that are due ---- */
 
 const struct torch_request *torch_schedule_next(struct torch_schedule *schedule,
     struct torch_client *client, int64_t since_start_ms, int64_t epoch_ms, int64_t *joint_start_ms)
@@ -157,7 +159,8 @@ const struct torch_request *torch_schedule_next(struct torch_schedule *schedule,
         if (!schedule->joint_start_ms[number])
             schedule->joint_start_ms[number] = epoch_ms + JOINT_DELAY_MS;
         if (schedule->joint_start_ms[number] > epoch_ms + WARM_UP_SECONDS * 1000)
-            *joint_start_ms = schedule->joint_start_ms[number]; /* else it is late */
+            *joint_start_ms = schedule->joint_start_ms[number]; /* otherwise this rank is too late
+                                                                   for it */
     }
     client->n_given += !request->by_step;
     return request;
@@ -171,7 +174,8 @@ size_t torch_request_compose(const struct torch_request *request, int64_t joint_
             ? snprintf(text, size,
                   "ACTIVITIES_LOG_FILE=%s\nPROFILE_START_ITERATION=%" PRId64
                   "\nACTIVITIES_WARMUP_ITERATIONS=1\nACTIVITIES_ITERATIONS=%" PRId64
-                  "\nACTIVITIES_DURATION_MSECS=0\n", /* else it counts where there are no steps */
+                  "\nACTIVITIES_DURATION_MSECS=0\n", /* otherwise it would apply to programs without
+                                                        steps */
                   path, request->start, request->amount)
             : snprintf(text, size,
                   "ACTIVITIES_LOG_FILE=%s\nPROFILE_START_TIME=%" PRId64

@@ -26,7 +26,8 @@
 
 /* ---- The files of traces ---- */
 
-/* A trace as PyTorch's profiler writes it on demand: it does not say which rank it is of. */
+/* A trace that PyTorch's profiler wrote on demand does not have its rank. This is the size of the
+ * part in which a rank is looked for. */
 
 enum { HEAD = 64 * 1024 };
 
@@ -35,7 +36,7 @@ static int fail_on(const char *path, struct gput_error *error)
     return error_set(error, GPUT_ERROR_IO, "%.400s: %s", path, strerror(errno));
 }
 
-/* Returns whether the head of a trace names its rank. */
+/* Whether the head of a trace has its rank. */
 static bool has_rank(char *head)
 {
     char *events = strstr(head, "\"traceEvents\"");
@@ -47,14 +48,14 @@ static bool has_rank(char *head)
     return found;
 }
 
-/* Writes the first chunk with the rank in it. */
+/* Copies the first part of a trace, and inserts the rank. */
 static int copy_head(
     FILE *from, FILE *to, const char *path, long rank, long world_size, struct gput_error *error)
 {
     char head[HEAD + 1];
     size_t length = fread(head, 1, HEAD, from);
     head[length] = '\0';
-    /* Find where the members of the object begin; 0: it is no object. */
+    /* Find the start of the object's members; 0: it is no object. */
     size_t at = strspn(head, " \t\r\n");
     size_t members = at < length && head[at] == '{' ? at + 1 : 0;
 
@@ -70,8 +71,8 @@ static int copy_head(
 }
 
 /*
- * Copies a trace to a new file with its rank, as a `distributedInfo` that readers of traces know;
- * one that is there already stays. `rank` -1: as it is. Errors: GPUT_ERROR_FORMAT (no JSON object),
+ * Copies a trace to a new file, with its rank as a `distributedInfo`, which readers of traces know;
+ * an existing one is kept. `rank` -1: without it. Errors: GPUT_ERROR_FORMAT (no JSON object),
  * GPUT_ERROR_IO.
  */
 static int torch_file_copy(
@@ -96,14 +97,14 @@ static int torch_file_copy(
     return code;
 }
 
-/* Returns whether a trace has an operator. One that cannot be read has none. */
+/* Whether a trace has an operator; false if it cannot be read. */
 static bool torch_file_has_operators(const char *path)
 {
     FILE *file = fopen(path, "re");
     char *text = NULL;
     size_t size = 0;
     bool found = false;
-    /* From one quote to the next: their category is a string by itself. */
+    /* Read from quote to quote: the category of operators is a string of its own. */
     while (file && !found && getdelim(&text, &size, '"', file) > 0)
         found = strcmp(text, "cpu_op\"") == 0;
     free(text);
@@ -112,20 +113,19 @@ static bool torch_file_has_operators(const char *path)
     return found;
 }
 
-/* PyTorch puts this and 52 more bytes into the 108 of an address, without looking whether they fit.
- */
+/* PyTorch appends 52 bytes to this in an address of 108, without checking whether they fit. */
 #define MAX_SOCKET_FOLDER 50
 
 #define DAEMON_NAME "dynolog"
 
 /* ---- Files ---- */
 
-/* Names the file of traces after the tracking file, unless it was named. */
+/* Names the file of traces after the tracking file, unless the user named it. */
 static int name_file(struct torch_trace *trace, struct outputs *outputs, const char *tracking_file,
     struct gput_error *error)
 {
     if (trace->path)
-        return GPUT_OK; /* tracking_files_name() has done it */
+        return GPUT_OK; /* tracking_files_name() has set it */
     if (tracking_file)
         return outputs_name_after(
             outputs, OUTPUT_TRACES, tracking_file, "-torch.json", &trace->path, error);
@@ -133,8 +133,8 @@ static int name_file(struct torch_trace *trace, struct outputs *outputs, const c
     return outputs_name(outputs, OUTPUT_TRACES, &trace->path, error);
 }
 
-/* Makes the folder of traces next to the timeline, where they survive if this process is killed, or
- * a temporary one. */
+/* Makes the folder of traces next to the timeline, where they survive if this process is killed. If
+ * PyTorch cannot use that path, uses the temporary folder. */
 static int make_folder(void *user, struct gput_error *error)
 {
     struct torch_trace *trace = user;
@@ -150,7 +150,7 @@ static int make_folder(void *user, struct gput_error *error)
         "'gpu-tracker timeline merge' makes one file of them. --overwrite uses it again.", error));
     trace->folder = realpath(path, NULL);
 
-    /* PyTorch inserts the process before the first ".json" of a path, and refuses "..". */
+    /* PyTorch inserts the pid before the first ".json" of a path, and refuses "..". */
     bool is_refused =
         trace->folder && (strstr(trace->folder, ".json") || strstr(trace->folder, "..") ||
                              strpbrk(trace->folder, "\n#="));
@@ -166,7 +166,7 @@ static int make_folder(void *user, struct gput_error *error)
 
 /* ---- The socket ---- */
 
-/* Returns whether another process listens at an address. */
+/* Whether another process listens at an address. */
 static bool is_answered(const struct sockaddr_un *address, socklen_t length)
 {
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -176,7 +176,7 @@ static bool is_answered(const struct sockaddr_un *address, socklen_t length)
     return answers;
 }
 
-/* Returns whether another daemon answers already; it stays the one that is asked. */
+/* Whether another daemon already answers; it is then left in place. */
 static bool belongs_to_other(struct torch_trace *trace)
 {
     struct sockaddr_un abstract = {.sun_family = AF_UNIX};
@@ -199,7 +199,8 @@ static bool belongs_to_other(struct torch_trace *trace)
 /* Sets the variables by which PyTorch finds the socket. */
 static int set_environment(const struct torch_trace *trace, struct gput_error *error)
 {
-    /* The last one: without it each program that loads PyTorch has lines about the daemon. */
+    /* The last variable suppresses lines about the daemon, which each program that loads PyTorch
+     * would print. */
     if (setenv("KINETO_USE_DAEMON", "1", 1) == 0 &&
         setenv("KINETO_IPC_SOCKET_DIR", trace->sockets.path, 1) == 0 &&
         setenv("KINETO_ONDEMAND_TRACE_DIR", trace->folder, 1) == 0 &&
@@ -262,7 +263,7 @@ int torch_trace_begin(struct torch_trace *trace, const struct arguments *argumen
 
 /* ---- While the command runs ---- */
 
-/* Notes where a process is to write its next trace, and returns the path. */
+/* Adds a trace that a process is asked for. Returns the path for it; NULL without memory. */
 static const char *add_asked(struct torch_trace *trace, const struct torch_client *client,
     const struct torch_request *request)
 {
@@ -284,7 +285,7 @@ static const char *add_asked(struct torch_trace *trace, const struct torch_clien
     return asked->path;
 }
 
-/* Writes what a process is to do, and returns the length; 0: nothing. */
+/* Writes the task of a process. Returns the length; 0: there is none. */
 static size_t answer_request(
     struct torch_trace *trace, struct torch_client *client, char *text, size_t size)
 {
@@ -308,7 +309,7 @@ static size_t answer_request(
     return path ? torch_request_compose(request, joint_start_ms, path, text, size) : 0;
 }
 
-/* Answers a message of PyTorch, and counts its process as a client. */
+/* Answers a message of PyTorch; a process that asks becomes a client. */
 static void answer(struct torch_trace *trace, const struct torch_message *message, pid_t pid,
     const struct sockaddr_un *from, socklen_t from_length)
 {
@@ -344,7 +345,7 @@ static void answer(struct torch_trace *trace, const struct torch_message *messag
             (const struct sockaddr *)from, from_length);
 }
 
-/* Takes one message. False: there is none. */
+/* Handles one message. Returns false if there is none. */
 static bool take_message(struct torch_trace *trace)
 {
     unsigned char bytes[TORCH_MESSAGE_SIZE];
@@ -356,7 +357,7 @@ static bool take_message(struct torch_trace *trace)
     struct torch_message message;
     struct iovec part = {bytes, sizeof bytes};
     struct msghdr header = {.msg_name = &from,
-        .msg_namelen = sizeof from - 1, /* a final 0 */
+        .msg_namelen = sizeof from - 1, /* space for a final 0 */
         .msg_iov = &part,
         .msg_iovlen = 1,
         .msg_control = &control,
@@ -365,7 +366,7 @@ static bool take_message(struct torch_trace *trace)
     if (length < 0)
         return errno == EINTR;
 
-    /* The kernel names the sender as this process sees it; 0: not known. */
+    /* The kernel gives the sender's pid in this process's namespace; 0: not known. */
     struct ucred sender = {0};
     struct cmsghdr *head = CMSG_FIRSTHDR(&header);
     if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_CREDENTIALS)
@@ -377,10 +378,11 @@ static bool take_message(struct torch_trace *trace)
     return true;
 }
 
-/* So many at once that another process's flood does not keep this one from its work. */
+/* Maximum number of messages handled at once, so that a flood of another process does not keep this
+ * one from its work. */
 enum { MESSAGES_AT_ONCE = 64 };
 
-/* Takes messages that have arrived, then updates the display. */
+/* Handles messages that have arrived, then updates the display. */
 static int update(void *user)
 {
     struct torch_trace *trace = user;
@@ -425,7 +427,7 @@ static const char *rank_text(long rank, char text[32])
     return text;
 }
 
-/* Gives a trace that was written its rank and a name with it. */
+/* Copies a trace that was written to a file named by its rank. Notes why one is missing. */
 static void take_trace(struct torch_trace *trace, struct torch_asked *asked, size_t number)
 {
     char path[PATH_MAX + 64], rank_part[32] = "", rank_name[32];
@@ -558,7 +560,7 @@ void torch_trace_finish(struct torch_trace *trace)
     if (trace->events >= 0)
         close(trace->events);
     if (trace->folder)
-        rmdir(trace->folder); /* which is not empty where something failed */
+        rmdir(trace->folder); /* fails if it is not empty because something failed */
     for (size_t i = 0; i < trace->n_asked; i++) {
         free(trace->asked[i].path);
         free(trace->asked[i].taken);
