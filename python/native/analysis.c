@@ -1,8 +1,11 @@
-/* Analysis, comparison and combining: functions that read files and give tables back. */
+/* Functions of the extension module that analyze a tracking file, compare sessions and combine
+ * sub-tracking files. They read files and return tables. */
 #include "native.h"
 
 #include <string.h>
 
+/* Reads the word by which the analysis splits or groups. Returns -1 with an exception when it is
+ * none of those. */
 static int parse_split(const char *word, struct gput_analysis_options *options)
 {
     if (!word)
@@ -29,6 +32,7 @@ static int parse_split(const char *word, struct gput_analysis_options *options)
     return 0;
 }
 
+/* The tables of an analysis as a dictionary of name to Table. */
 static PyObject *tables_of(PyObject *module, const struct gput_analysis *analysis)
 {
     struct gput_error error;
@@ -90,9 +94,10 @@ static PyObject *load_analysis(PyObject *module, PyObject *args)
     return tables;
 }
 
-/* ---- Comparison ---- */
+/* ---- Comparisons ---- */
 
-/* [(name, path), …] */
+/* Reads a list of (name, path) pairs as the sessions to compare. `held` keeps what they point
+ * to. */
 static bool held_compared(
     PyObject *held, PyObject *list, const struct gput_comparison_session **sessions, size_t *count)
 {
@@ -115,9 +120,10 @@ static bool held_compared(
     return items != NULL;
 }
 
-/* In place of the format of a picture: tables. */
+/* The format to pass to compare() for tables in place of a picture. */
 #define TABLES (-1)
 
+/* A comparison as a picture or as tables, by the statistic that is asked for. */
 static PyObject *render_comparison(PyObject *module, const struct gput_comparison *comparison,
     const char *statistic, int format, int is_inline)
 {
@@ -140,7 +146,7 @@ static PyObject *render_comparison(PyObject *module, const struct gput_compariso
     return native_steal_bytes(bytes, length);
 }
 
-/* Appends what the library warned of. */
+/* Appends the library's warnings to a list. Returns -1 with an exception. */
 static int put_warnings(PyObject *list, struct native_warnings *warnings)
 {
     PyObject *said = native_warnings_collect(warnings);
@@ -150,8 +156,9 @@ static int put_warnings(PyObject *list, struct native_warnings *warnings)
     return failed;
 }
 
-/* compare([(name, path), …], statistic, format, said, is_inline=False) -> bytes or {name: Table};
- * warnings go to the list `said`, also when it raises. */
+/* compare([(name, path), …], statistic, format, said, is_inline=False) -> bytes or {name: Table}.
+ * The library's warnings are appended to the list `said`, also when the call raises an
+ * exception. */
 static PyObject *compare(PyObject *module, PyObject *args)
 {
     PyObject *list, *said, *result = NULL;
@@ -183,9 +190,9 @@ static PyObject *compare(PyObject *module, PyObject *args)
     return native_call_end(&call, result);
 }
 
-/* ---- Combining ---- */
+/* ---- Combining files ---- */
 
-/* False with an exception. */
+/* Combines sub-tracking files into one. Returns false with an exception. */
 static bool combine_files(const char *output, const char *const *paths, size_t count,
     const struct gput_sub_tracking_options *options)
 {
@@ -195,7 +202,7 @@ static bool combine_files(const char *output, const char *const *paths, size_t c
     code = gput_sub_tracking_combine(output, paths, count, options, &error);
     Py_END_ALLOW_THREADS;
     if (code == GPUT_ERROR_EXISTS)
-        error.code = GPUT_ERROR_INVALID; /* a ValueError, as it always was in Python */
+        error.code = GPUT_ERROR_INVALID; /* raised as ValueError, which earlier versions did too */
     if (code != GPUT_OK)
         native_raise(&error);
     return code == GPUT_OK;

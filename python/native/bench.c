@@ -1,4 +1,4 @@
-/* gpu_tracker._native.Bench: a benchmark of libgputracker. */
+/* The type gpu_tracker._native.Bench: a benchmark of libgputracker. */
 #include "native.h"
 
 #include <string.h>
@@ -6,12 +6,14 @@
 struct bench {
     PyObject_HEAD struct gput_bench *bench;
     struct native_warnings *warnings;
-    PyObject *options;    /* whose texts the benchmark borrows */
-    PyThreadState *saved; /* while the library runs without the GIL */
-    bool has_exception;   /* a signal's handler raised: the benchmark is to stop */
+    PyObject *options;    /* the keyword arguments: the library uses their texts in place */
+    PyThreadState *saved; /* this thread's state while the library runs without the GIL, else
+                             NULL */
+    bool has_exception;   /* a signal handler raised an exception, so the benchmark stops */
 };
 
-/* Runs the handlers of signals, as the interpreter would between two instructions. */
+/* Called by the library during a run. Runs Python's signal handlers, as the interpreter would
+ * between two instructions, and says whether one of them raised an exception. */
 static bool is_to_stop(void *user)
 {
     struct bench *self = user;
@@ -88,6 +90,7 @@ static void bench_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
+/* None, or NULL with an exception after a failure. */
 static PyObject *done(int code, const struct gput_error *error)
 {
     return code == GPUT_OK ? Py_NewRef(Py_None) : native_raise(error);
@@ -144,7 +147,8 @@ static PyObject *add_variant(PyObject *object, PyObject *args)
     return done(gput_bench_add_variant(((struct bench *)object)->bench, name, &error), &error);
 }
 
-/* run(): an exception of a signal's handler ends it. */
+/* run(): runs the commands. When a signal handler raises an exception, the run stops and the
+ * exception is passed on. */
 static PyObject *run(PyObject *object, PyObject *Py_UNUSED(args))
 {
     struct bench *self = (struct bench *)object;
@@ -170,7 +174,7 @@ static PyObject *next(PyObject *object, PyObject *Py_UNUSED(args))
     return PyLong_FromSize_t(variant);
 }
 
-/* add_run(session, seconds, work) */
+/* add_run(session, seconds, work): adds the figures of a run of the variant that next() gave */
 static PyObject *add_run(PyObject *object, PyObject *args)
 {
     PyObject *session;
@@ -198,7 +202,7 @@ static PyObject *load_baseline(PyObject *object, PyObject *args)
     return done(code, &error);
 }
 
-/* check(rule) -> None, or a sentence where it holds */
+/* check(rule) -> None, or when the rule is met a sentence that says so */
 static PyObject *check(PyObject *object, PyObject *args)
 {
     const char *rule;

@@ -1,16 +1,17 @@
 /*
- * gpu_tracker._native.Blocks, a log of marks, and BlockMarker, the part of a SubTracker that has to
- * be quick: `with` calls its two methods, and each is a mark.
+ * The type gpu_tracker._native.Blocks is a log of marks. BlockMarker is the part of a SubTracker
+ * that has to be quick: a `with` statement calls its two methods, and each call makes a mark.
  *
- * A mark in a log or CSV file keeps the GIL: it takes a tenth of a microsecond to some
- * microseconds, less than handing the GIL over and back. So neither close() nor a fork
- * sees half of it.
+ * A mark in a log or CSV file keeps the GIL. It takes between a tenth of a microsecond and a few
+ * microseconds, which is less than giving the GIL back and taking it again. So neither close() nor
+ * a fork can come in the middle of such a mark.
  *
- * One in a SQLite file takes longer, seconds where another program keeps that locked, so it gives
- * the GIL back. It holds `marking` meanwhile, which close() takes too, and begin_fork() for the
- * time of a fork: SQLite has locks of its own that a child would never see opened again. No thread
- * waits for `marking` with the GIL; then none can wait for the other. Nor does the thread that
- * holds it for a fork wait for itself: a signal handler may run in it, and mark.
+ * A mark in a SQLite file takes longer, seconds when another program keeps the file locked, so it
+ * gives the GIL back. Meanwhile it holds the mutex `marking`. close() takes that mutex too, and
+ * begin_fork() holds it for the time of a fork, because SQLite has locks of its own, which would
+ * stay locked for ever in the child. No thread waits for `marking` while it has the GIL, so no two
+ * threads can wait for each other. The thread that holds `marking` for a fork does not wait for
+ * itself either: a signal handler may run in that thread and make a mark.
  */
 #include "native.h"
 
@@ -27,14 +28,15 @@ struct blocks {
     PyObject *path;  /* bytes; absolute */
     PyObject *exact; /* a text: what its marks count besides, as in GPUT_BLOCK_EXACT */
     pid_t opener;
-    int64_t seen_ns; /* when its file was last checked */
-    bool waits;      /* SQLite: marks without the GIL, and with `marking` */
+    int64_t seen_ns; /* when the file was last seen at its path */
+    bool waits;      /* a SQLite file: marks give the GIL back and hold `marking` */
     bool is_log;     /* has a file for each process */
-    unsigned held;   /* `marking`, so many times, by hold_marks(), which `holder` called */
+    unsigned held;   /* how often `holder` has called hold_marks() without release_marks() */
     pthread_t holder;
     pthread_mutex_t marking;
 };
 
+/* Whether a path ends in this extension. */
 static bool ends_in(const char *path, const char *extension)
 {
     size_t length = strlen(path), end = strlen(extension);
@@ -51,13 +53,14 @@ static PyObject *blocks_new(
     return (PyObject *)self;
 }
 
-/* Whether this thread does. */
+/* Whether the calling thread holds `marking` by hold_marks(). */
 static bool holds_marks(const struct blocks *self)
 {
     return self->held > 0 && pthread_equal(self->holder, pthread_self());
 }
 
-/* Until release_marks() no mark begins but those of this thread, and none is under way. */
+/* From here to release_marks() only the calling thread can make marks, and no mark of another
+ * thread is under way. */
 static void hold_marks(struct blocks *self)
 {
     if (!self->waits)
@@ -77,7 +80,7 @@ static void release_marks(struct blocks *self)
         pthread_mutex_unlock(&self->marking);
 }
 
-/* The program may change its working directory. */
+/* The path from the root folder, because the program may change its working directory later. */
 static PyObject *absolute(const char *path)
 {
     char folder[PATH_MAX];
@@ -86,14 +89,15 @@ static PyObject *absolute(const char *path)
     return PyBytes_FromFormat("%s/%s", folder, path);
 }
 
-/* NULL: the variable is not set, or empty. */
+/* The folder that an environment variable names. NULL when it is not set or empty. */
 static const char *root_of(const char *variable)
 {
     const char *value = getenv(variable);
     return value && *value ? value : NULL;
 }
 
-/* `exact`: a truth value, or a list as in GPUT_BLOCK_EXACT. False: an exception was set. */
+/* Reads `exact`, a truth value or a list as in GPUT_BLOCK_EXACT, into the options. Returns false
+ * with an exception. */
 static bool read_exact(struct blocks *self, PyObject *exact, struct gput_blocks_options *options)
 {
     struct gput_error error;
@@ -113,7 +117,8 @@ static bool read_exact(struct blocks *self, PyObject *exact, struct gput_blocks_
     return false;
 }
 
-/* Where the log is, which need not be where it was wanted. -1 with an exception. */
+/* Notes where the file is, which may be another path than the one that was asked for, and warns in
+ * that case. Returns -1 with an exception. */
 static int note_file(struct blocks *self)
 {
     struct gput_blocks_status status = gput_blocks_status_default();
@@ -164,6 +169,7 @@ static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
     return -1;
 }
 
+/* Completes the file, after the marks that are under way. Returns -1 with an exception. */
 static int close_blocks(struct blocks *self)
 {
     struct gput_error error;
@@ -190,7 +196,7 @@ static void blocks_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* Lets other processes add to the file. */
+/* Waits for marks to end, holds back new ones, and lets other processes add to the file. */
 static void hold_and_share(struct blocks *self)
 {
     hold_marks(self);
@@ -210,13 +216,14 @@ static PyObject *blocks_close(PyObject *object, PyObject *Py_UNUSED(unused))
     return close_blocks((struct blocks *)object) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* Checking whether a file is there costs more than all else that a block costs in a fast log, so
- * that is done every so often. */
+/* Checking whether a file exists costs more than everything else that a block costs in a fast log.
+ * So it is checked at most once in this time. */
 #define POLL_EVERY_NS 10000000
 
-/* Whether there still is a file at its path: users remove files and start again. (Not which file:
- * the library replaces a CSV file when a second thread marks, to add thread ids.) `now_and_then`:
- * it is enough to have looked a moment ago. */
+/* Whether a file still exists at the log's path: users remove files and start again. It does not
+ * check that it is the same file, because the library replaces a CSV file when a second thread
+ * makes a mark, to add a column of thread ids. With `now_and_then` a check a moment ago is good
+ * enough. */
 static bool is_in_place(struct blocks *self, bool now_and_then)
 {
     struct timespec now;
@@ -224,7 +231,7 @@ static bool is_in_place(struct blocks *self, bool now_and_then)
     int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
     if (now_and_then && now_ns - self->seen_ns < POLL_EVERY_NS)
         return true;
-    /* A child's log has a name of its own. */
+    /* A forked child writes a log of its own name, so this path does not matter to it. */
     bool in_place = (self->opener != getpid() && self->is_log) ||
                     access(PyBytes_AsString(self->path), F_OK) == 0;
     if (in_place)
@@ -238,7 +245,7 @@ static PyObject *blocks_is_in_place(PyObject *object, PyObject *Py_UNUSED(unused
     return PyBool_FromLong(self->blocks && is_in_place(self, self->is_log));
 }
 
-/* When the mark is lost, `lost` says why. */
+/* Makes a mark. When the mark is lost, `lost` gets the reason. */
 static int make_mark(struct blocks *self, const char *name, enum gput_block_position position,
     struct gput_block_call *call, struct gput_error *lost)
 {
@@ -257,6 +264,8 @@ static int make_mark(struct blocks *self, const char *name, enum gput_block_posi
     return code;
 }
 
+/* Makes a mark in a SQLite file, without the GIL. A mark by the thread that holds `marking` for a
+ * fork, in a signal handler, leaves the file shared again. */
 static int make_mark_without_gil(struct blocks *self, const char *name,
     enum gput_block_position position, struct gput_block_call *call, struct gput_error *lost)
 {
@@ -274,8 +283,8 @@ static int make_mark_without_gil(struct blocks *self, const char *name,
     return code;
 }
 
-/* A full disk, or a log that has reached its limit, costs marks and not the program that makes
- * them. (Python shows the same warning once.) */
+/* A full disk, or a log that has reached its limit, loses marks but does not stop the program that
+ * makes them. (Python shows the same warning only once.) */
 static PyObject *warn_of_lost_mark(const struct gput_error *lost)
 {
     return PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "Marks of code blocks are lost. The first: %s",
@@ -284,6 +293,8 @@ static PyObject *warn_of_lost_mark(const struct gput_error *lost)
                : NULL;
 }
 
+/* Checks the name of a block and makes a mark. A mark that a full disk or a full log loses is only
+ * warned of; other failures are raised. */
 static PyObject *mark(struct blocks *self, PyObject *name, enum gput_block_position position,
     struct gput_block_call *call)
 {
@@ -368,17 +379,20 @@ static PyType_Spec blocks_spec = {
 /* ---- Forks ---- */
 
 /*
- * The hooks are C, in which no signal handler runs: one that raised an exception half-way would
- * leave locked what is locked. They share a tuple of these: the two methods of a lock that is held
- * while `logs`, a dict, changes, and that dict.
+ * The hooks are written in C because no signal handler runs in C code: a handler that raised an
+ * exception in the middle would leave locks locked. The hooks share a tuple of three items: the
+ * methods `acquire` and `release` of the lock that is held while the dictionary `logs` changes, and
+ * that dictionary.
  */
 enum { ACQUIRE, RELEASE, LOGS };
 
-/* Then neither is a log being opened in the child's memory, nor a mark being made. */
+/* Called before a fork. Waits until no log is being opened and no mark is being made, so that the
+ * child gets none that is half done. */
 static PyObject *begin_fork(PyObject *shared, PyObject *Py_UNUSED(unused))
 {
     PyObject *acquire = PyTuple_GetItem(shared, ACQUIRE), *acquired, *log;
-    /* Handlers do run while it waits for the lock. What they raise does not stop a fork. */
+    /* Signal handlers do run while this waits for the lock. An exception of theirs does not stop
+     * the fork. */
     while (!(acquired = PyObject_CallNoArgs(acquire)))
         PyErr_WriteUnraisable(acquire);
     Py_DECREF(acquired);
@@ -388,7 +402,7 @@ static PyObject *begin_fork(PyObject *shared, PyObject *Py_UNUSED(unused))
     return Py_NewRef(Py_None);
 }
 
-/* In both processes. */
+/* Called after a fork, in the parent and in the child. */
 static PyObject *end_fork(PyObject *shared, PyObject *Py_UNUSED(unused))
 {
     PyObject *log;
@@ -401,6 +415,7 @@ static PyObject *end_fork(PyObject *shared, PyObject *Py_UNUSED(unused))
 static PyMethodDef begin_fork_method = {"begin_fork", begin_fork, METH_NOARGS, NULL};
 static PyMethodDef end_fork_method = {"end_fork", end_fork, METH_NOARGS, NULL};
 
+/* Makes the two functions to call before and after a fork. */
 static PyObject *fork_hooks(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *lock, *logs;
@@ -430,9 +445,11 @@ static PyMethodDef fork_functions[] = {
 
 struct marker {
     PyObject_HEAD PyObject *name; /* str */
-    PyObject *log;                /* Blocks; NULL or None: _open() is asked for it */
+    PyObject *log;                /* a Blocks; when it is NULL or None, the method _open() is called
+                                     for one */
     PyTypeObject *blocks_type;
-    struct gput_block_call call; /* the one that is open; of several, none: see note_call() */
+    struct gput_block_call call; /* the call that is open; all zeroes when several are, see
+                                    note_call() */
     size_t n_open;
 };
 
@@ -443,6 +460,8 @@ static PyMemberDef marker_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
+/* Makes a mark in the marker's log. The log and the name are held meanwhile, because another thread
+ * may set them. */
 static PyObject *marker_mark(
     struct marker *self, enum gput_block_position position, struct gput_block_call *call)
 {
@@ -462,17 +481,20 @@ static PyObject *marker_mark(
     return result;
 }
 
-/* Not one that was closed, or whose file was removed: its marks would be lost. */
+/* Whether the marker has a log that can be used: one that is not closed and whose file still
+ * exists. */
 static bool has_log(const struct marker *self)
 {
     if (!self->log || self->log == Py_None)
         return false;
     if (!PyObject_TypeCheck(self->log, self->blocks_type))
-        return true; /* marking reports it */
+        return true; /* marker_mark() reports it */
     struct blocks *log = (struct blocks *)self->log;
     return log->blocks && is_in_place(log, true);
 }
 
+/* Asks the method _open() for a log if the marker has none that can be used. Returns -1 with an
+ * exception. */
 static int find_log(struct marker *self)
 {
     if (has_log(self))
@@ -486,8 +508,9 @@ static int find_log(struct marker *self)
     return 0;
 }
 
-/* Which of several calls of one object stops first cannot be known: recursion ends with the last,
- * tasks and threads end as they like. The marks are then paired by thread. */
+/* Notes a call that has started. When several calls of one object are open, it is not known which
+ * of them stops first: recursion ends with the last, but tasks and threads end in any order. The
+ * call's start is then left out, and marks are paired by thread. */
 static void note_call(struct marker *self, const struct gput_block_call *call)
 {
     int64_t started_ns = self->n_open == 0 ? call->started_ns : 0;
@@ -525,7 +548,8 @@ static PyObject *marker_new(
     struct marker *self = (struct marker *)allocate(type, 0);
     if (!self)
         return NULL;
-    /* The type is a subclass made in Python, so its module is not ours; the base knows. */
+    /* The type is a subclass made in Python, so it does not belong to this module. The base class
+     * has the type of logs as an attribute. */
     PyObject *blocks_type = PyObject_GetAttrString((PyObject *)type, "_blocks_type");
     self->blocks_type = (PyTypeObject *)blocks_type;
     if (!blocks_type)

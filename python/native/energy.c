@@ -1,4 +1,4 @@
-/* gpu_tracker._native.Recording: a recording of power, read. */
+/* The type gpu_tracker._native.Recording: a power recording, read from its folder. */
 #include "native.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static void recording_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* NULL with an exception where __init__ was never called. */
+/* The recording. NULL with an exception if __init__ was never called. */
 static const struct gput_energy_recording *opened(PyObject *object)
 {
     const struct gput_energy_recording *recording = ((struct recording *)object)->recording;
@@ -50,23 +50,25 @@ static const struct gput_energy_recording *opened(PyObject *object)
     return recording;
 }
 
+/* A number, or None in place of NaN. */
 static PyObject *number_or_none(double number)
 {
     return isnan(number) ? Py_NewRef(Py_None) : PyFloat_FromDouble(number);
 }
 
-/* Metrics are named by files. */
+/* A name as str. Names of metrics come from names of files, which need not be UTF-8. */
 static PyObject *text_of(const char *text)
 {
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
 }
 
-/* A name as the file had it: a bytes object. */
+/* A name in the bytes that the file had. */
 static PyObject *bytes_of(PyObject *name)
 {
     return PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape");
 }
 
+/* Reads two dates as a window of time. Returns false with an exception. */
 static bool parse_window(const struct gput_energy_recording *recording, const char *start,
     const char *end, struct gput_energy_window *window)
 {
@@ -77,7 +79,8 @@ static bool parse_window(const struct gput_energy_recording *recording, const ch
     return false;
 }
 
-/* What is not found here is not a file: it is a metric, and the text says which there are. */
+/* Raises an error of a function that takes names of metrics. "Not found" there means that the
+ * recording has no such metric, which is a ValueError. Its message lists the metrics that exist. */
 static PyObject *raise_of_metric(struct gput_error *error)
 {
     if (error->code == GPUT_ERROR_NOT_FOUND)
@@ -85,9 +88,9 @@ static PyObject *raise_of_metric(struct gput_error *error)
     return native_raise(error);
 }
 
-/* ---- figures ---- */
+/* ---- Figures ---- */
 
-/* (group, name, GPU or None) */
+/* The tuple (group, name, GPU or None) of a metric. */
 static PyObject *name_of(const struct gput_energy_recording *recording, size_t i)
 {
     struct gput_energy_metric metric = gput_energy_metric_default();
@@ -120,6 +123,7 @@ static PyObject *recording_warning(PyObject *object, void *Py_UNUSED(closure))
     return !recording ? NULL : warning ? text_of(warning) : Py_NewRef(Py_None);
 }
 
+/* The figures of a metric as a dictionary. */
 static PyObject *metric_of(const struct gput_energy_metric *metric)
 {
     return Py_BuildValue("{szszsNsNsNsdsnsn}", "group", metric->group, "unit", metric->unit,
@@ -172,6 +176,7 @@ static PyObject *recording_select(PyObject *object, PyObject *args)
 typedef double window_function(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window);
 
+/* Calls a function of a window of time, and returns its number or None. */
 static PyObject *over_window(PyObject *object, PyObject *args, window_function *function)
 {
     const struct gput_energy_recording *recording = opened(object);
@@ -244,13 +249,13 @@ static PyObject *recording_summary(PyObject *object, PyObject *args)
     return native_steal_tables(PyType_GetModule(Py_TYPE(object)), tables);
 }
 
-/* ---- curves ---- */
+/* ---- Curves ---- */
 
-/* What is asked of curves: the names, held by bytes objects. */
+/* What a caller asks for when it wants curves. The names point into the bytes objects in `held`. */
 struct curves {
     const struct gput_energy_recording *recording;
     struct gput_energy_window window;
-    PyObject *held; /* a list */
+    PyObject *held; /* a list of bytes objects */
     const char **names;
     size_t count;
 };
@@ -261,6 +266,7 @@ static void curves_finish(struct curves *curves)
     Py_XDECREF(curves->held);
 }
 
+/* Keeps the names of a list in the recording's encoding. Returns false with an exception. */
 static bool hold_names(struct curves *curves, PyObject *list)
 {
     Py_ssize_t count = PyList_Size(list);
@@ -279,7 +285,8 @@ static bool hold_names(struct curves *curves, PyObject *list)
     return curves->held && curves->names;
 }
 
-/* ([name, …], start, end). With an exception there is nothing to finish. */
+/* Reads the arguments ([name, …], start, end). After an exception curves_finish() need not be
+ * called. */
 static bool curves_init(struct curves *curves, PyObject *object, PyObject *args)
 {
     PyObject *list;

@@ -1,4 +1,5 @@
-/* What calls of the library point to. */
+/* Memory that calls of the library point to, held by a Python list until a call is over. See
+ * native.h. */
 #include "native.h"
 
 #include <limits.h>

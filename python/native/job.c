@@ -1,11 +1,12 @@
-/* Names of files in a parallel rank: gputracker/rank.h. */
+/* Functions of the extension module for processes of a parallel job: names of files by rank, and
+ * tables of all ranks. See gputracker/rank.h. */
 #include "native.h"
 
 #include <gputracker/jobs.h>
 
 #include <stdlib.h>
 
-/* A path of ours, which is freed. */
+/* A path that the library allocated, as str. Frees it. */
 static PyObject *take_path(char *path)
 {
     PyObject *text = PyUnicode_DecodeFSDefault(path);
@@ -13,7 +14,7 @@ static PyObject *take_path(char *path)
     return text;
 }
 
-/* None stays so. */
+/* The name of a file with what it needs to differ between ranks. None stays None. */
 static PyObject *name_file(const struct gput_rank *rank, PyObject *name)
 {
     PyObject *bytes;
@@ -28,6 +29,7 @@ static PyObject *name_file(const struct gput_rank *rank, PyObject *name)
     return code == GPUT_OK ? take_path(path) : native_raise(&error);
 }
 
+/* Names each of several files by name_file(). */
 static PyObject *name_files(const struct gput_rank *rank, PyObject *names)
 {
     Py_ssize_t count = PySequence_Size(names);
@@ -42,6 +44,8 @@ static PyObject *name_files(const struct gput_rank *rank, PyObject *names)
     return paths;
 }
 
+/* Names files by the rank that this process has. Also tells whether a name that is taken should
+ * give way to a free one, as in a job or with several ranks. */
 static PyObject *job_name_files(PyObject *Py_UNUSED(module), PyObject *names)
 {
     struct gput_rank *rank;
@@ -67,7 +71,8 @@ static PyObject *job_free_name(PyObject *Py_UNUSED(module), PyObject *name)
     return code == GPUT_OK ? take_path(path) : native_raise(&error);
 }
 
-/* Texts of a list, in the memory of `bytes`, which gets the objects that own them. */
+/* Reads a list of paths. The list `bytes` gets the objects that own the memory they point to.
+ * Returns NULL with an exception or without memory. */
 static const char **read_paths(PyObject *list, PyObject *bytes, Py_ssize_t *count)
 {
     *count = PySequence_Size(list);
@@ -91,6 +96,7 @@ static const char **read_paths(PyObject *list, PyObject *bytes, Py_ssize_t *coun
 typedef int tables_of_jobs(
     const struct gput_jobs *jobs, struct gput_tables **tables, struct gput_error *error);
 
+/* Reads the sessions of a job, and gives the tables that `get` makes of it. */
 static PyObject *read_tables(PyObject *module, PyObject *list, tables_of_jobs *get)
 {
     struct gput_jobs *jobs;

@@ -1,11 +1,12 @@
-/* The module: its parts, and functions of its own. */
+/* The extension module gpu_tracker._native: it puts its parts together and has a few functions of
+ * its own. */
 #include "native.h"
 
 #include <gputracker/words.h>
 
 /* ---- Files ---- */
 
-/* write_file(path, bytes): as reports are written, see gput_file_write(). */
+/* write_file(path, bytes): replaces a file in one step, see gput_file_write(). */
 static PyObject *write_file(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *path;
@@ -24,6 +25,7 @@ static PyObject *write_file(PyObject *Py_UNUSED(module), PyObject *args)
 
 /* ---- Words ---- */
 
+/* nearest_words(words, word) -> the words that are spelled like `word` */
 static PyObject *nearest_words(PyObject *Py_UNUSED(module), PyObject *args)
 {
     const char *words, *word;
@@ -60,6 +62,7 @@ static int (*const parts[])(PyObject *module) = {
 #endif
 };
 
+/* Adds the version, the functions and all parts to the module. Returns -1 with an exception. */
 static int fill(PyObject *module)
 {
     if (PyModule_AddStringConstant(module, "version", gput_version()) < 0 ||

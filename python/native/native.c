@@ -1,10 +1,12 @@
-/* What the parts share: exceptions, text and bytes, types. */
+/* What all parts of the extension module share: raising exceptions, making text and bytes objects,
+ * adding types. */
 #include "native.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* The exception for an error without an errno. */
 static PyObject *exception_of(enum gput_code code)
 {
     switch (code) {
@@ -29,7 +31,8 @@ static PyObject *exception_of(enum gput_code code)
     }
 }
 
-/* Python's own class for that number: NotADirectoryError and so on. A new reference. */
+/* The subclass of OSError that Python raises for an errno, for example NotADirectoryError. The
+ * caller gets a new reference. */
 static PyObject *class_of_errno(int number)
 {
     PyObject *sample = PyObject_CallFunction(PyExc_OSError, "is", number, "");
@@ -38,7 +41,8 @@ static PyObject *class_of_errno(int number)
     return class;
 }
 
-/* Python's argument for replacing a file, which the library does not know of. */
+/* What to add to an error's message about a file that already exists: how a Python caller can
+ * replace it. */
 static const char *way_out(const struct gput_error *error)
 {
     bool may_overwrite = error->code == GPUT_ERROR_EXISTS && error->errno_value == EEXIST;

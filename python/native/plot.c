@@ -1,11 +1,12 @@
-/* Pictures and HTML reports of sessions. */
+/* Functions of the extension module that draw sessions and write reports of them in HTML. */
 #include "native.h"
 
 #include <math.h>
 
 /* ---- Arguments ---- */
 
-/* Sessions are paths. `names`: of the first of them, "" for none. May be NULL. */
+/* Reads a list of paths as sessions. `names` are those of the first sessions, "" for one without a
+ * name. It may be NULL. */
 static bool held_named_sessions(PyObject *held, PyObject *paths, PyObject *names,
     const struct gput_report_session *const **list, size_t *count)
 {
@@ -33,7 +34,7 @@ static bool held_sessions(
     return held_named_sessions(held, paths, NULL, list, count);
 }
 
-/* A list of numbers; None is missing. */
+/* Reads a list of numbers. None becomes NaN, a missing value. */
 static const double *held_numbers(PyObject *held, PyObject *list, size_t *count)
 {
     PyObject *tuple = held_tuple(held, list);
@@ -49,7 +50,7 @@ static const double *held_numbers(PyObject *held, PyObject *list, size_t *count)
     return numbers;
 }
 
-/* (figure, label, unit, seconds, values) */
+/* Reads a curve: (figure, label, unit, seconds, values). */
 static bool read_curve(PyObject *held, PyObject *item, struct gput_plot_curve *curve)
 {
     PyObject *seconds, *values, *tuple = held_tuple(held, item);
@@ -65,6 +66,7 @@ static bool read_curve(PyObject *held, PyObject *item, struct gput_plot_curve *c
     return curve->values && count == curve->n_points;
 }
 
+/* Reads a list of curves. */
 static bool held_curves(
     PyObject *held, PyObject *list, const struct gput_plot_curve *const **curves, size_t *count)
 {
@@ -106,7 +108,7 @@ static bool read_plot_options(PyObject *held, PyObject *args, PyObject *keywords
            held_texts(held, figures, &options->figures, &options->n_figures);
 }
 
-/* To the file, or as SVG in memory. */
+/* Draws to a file, or without a path as SVG in memory. */
 static PyObject *draw(const struct gput_plot_options *options, const char *output)
 {
     struct gput_error error;
@@ -207,13 +209,13 @@ static PyObject *report_tables(PyObject *module, PyObject *args, PyObject *keywo
         Py_END_ALLOW_THREADS;
         if (code == GPUT_OK)
             result = native_warnings_collect(call.warnings);
-        else if (!PyErr_Occurred()) /* it is not an exception of `take` */
+        else if (!PyErr_Occurred()) /* no exception of `take` is set */
             native_raise(&error);
     }
     return native_call_end(&call, result);
 }
 
-/* Without marks that are named: those of folders are found. */
+/* Finds the files that belong to sessions. No files of marks are given: those are found, too. */
 static PyObject *report_files(PyObject *module, PyObject *sessions)
 {
     struct gput_report_options options = gput_report_options_default();

@@ -1,12 +1,13 @@
 /*
- * Training profiles, Python profiles and traces of PyTorch's profiler: functions that read files,
- * or rows that Python has, and give tables.
+ * Functions of the extension module for training profiles, Python profiles and traces of PyTorch's
+ * profiler. They read files, or rows that Python already has, and return tables.
  */
 #include "native.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Reads a list of moments. None stands for no such list. */
 static bool read_moments(PyObject *held, PyObject *list, struct gput_profile_options *options)
 {
     PyObject *tuple = list == Py_None ? NULL : held_tuple(held, list);
@@ -22,6 +23,7 @@ static bool read_moments(PyObject *held, PyObject *list, struct gput_profile_opt
     return moments != NULL;
 }
 
+/* Reads a list of (start, end) pairs. None stands for no such list. */
 static bool read_intervals(PyObject *held, PyObject *list, struct gput_profile_options *options)
 {
     PyObject *tuple = list == Py_None ? NULL : held_tuple(held, list);
@@ -41,6 +43,7 @@ static bool read_intervals(PyObject *held, PyObject *list, struct gput_profile_o
     return intervals != NULL;
 }
 
+/* Reads a list of (low, high) pairs. None stands for no such list. */
 static bool read_ranges(PyObject *held, PyObject *list, struct gput_profile_options *options)
 {
     PyObject *tuple = list == Py_None ? NULL : held_tuple(held, list);
@@ -60,7 +63,7 @@ static bool read_ranges(PyObject *held, PyObject *list, struct gput_profile_opti
 
 /* ---- Rows that Python has ---- */
 
-/* Columns of one length, each a list, as tuples. */
+/* Reads a list of columns as tuples. There must be `count` columns, all of one length. */
 static bool hold_columns(
     PyObject *held, PyObject *columns, PyObject **tuples, Py_ssize_t count, Py_ssize_t *length)
 {
@@ -81,6 +84,7 @@ static bool hold_columns(
     return true;
 }
 
+/* The text in a row of a column. Sets `ok` to false with an exception. */
 static const char *text_at(PyObject *column, Py_ssize_t row, bool *ok)
 {
     const char *text = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(column, row), NULL);
@@ -102,7 +106,7 @@ static double double_at(PyObject *column, Py_ssize_t row, bool *ok)
     return value;
 }
 
-#define ROW_COLUMNS 6 /* of readings and of events */
+#define ROW_COLUMNS 6 /* the columns of a reading, and those of an event */
 
 static void add_reading(PyObject *const *at, Py_ssize_t row, void *out, bool *ok)
 {
@@ -126,7 +130,7 @@ static void add_event(PyObject *const *at, Py_ssize_t row, void *out, bool *ok)
         .node = text_at(at[5], row, ok)};
 }
 
-/* Makes rows of columns; NULL with an exception. */
+/* Makes an array of rows from columns, row by row with `take`. Returns NULL with an exception. */
 static void *hold_rows(PyObject *held, PyObject *columns, size_t size,
     void (*take)(PyObject *const *at, Py_ssize_t row, void *out, bool *ok), size_t *count)
 {
@@ -140,7 +144,7 @@ static void *hold_rows(PyObject *held, PyObject *columns, size_t size,
     return ok ? rows : NULL;
 }
 
-/* (start_us, columns of readings, columns of events) */
+/* Reads the rows of a profile: (start_us, columns of readings, columns of events). */
 static bool read_rows(PyObject *held, PyObject *tuple, struct gput_profile_rows *rows)
 {
     PyObject *readings, *events;
@@ -179,7 +183,7 @@ static const char *const kineto_views[] = {[GPUT_KINETO_BREAKDOWN] = "breakdown"
     [GPUT_KINETO_DIFF] = "diff",
     NULL};
 
-/* The place of a word; false with an exception that lists them. */
+/* Looks up a word in a list. Returns false with an exception that lists the valid words. */
 static bool find_word(const char *const *words, const char *word, const char *noun, int *place)
 {
     char list[160] = "";
@@ -193,7 +197,7 @@ static bool find_word(const char *const *words, const char *word, const char *no
     return false;
 }
 
-/* Does the work without the GIL, and gives (tables, warnings). */
+/* A function of the library that makes tables, and what to call it with. */
 struct work {
     int (*run)(
         const void *options, int view, struct gput_tables **tables, struct gput_error *error);
@@ -201,6 +205,7 @@ struct work {
     int view;
 };
 
+/* Does the work without the GIL, and returns (tables, warnings). */
 static PyObject *give_tables(
     PyObject *module, const struct work *work, struct native_warnings *warnings)
 {
@@ -222,6 +227,7 @@ static int run_profile(
     return gput_profile_tables((enum gput_profile_view)view, options, tables, error);
 }
 
+/* Reads the arguments of profile() into options and rows. Returns false with an exception. */
 static bool read_profile_options(PyObject *held, PyObject *args, PyObject *keywords, int *view,
     struct gput_profile_options *options, struct gput_profile_rows *rows)
 {
@@ -304,6 +310,7 @@ static PyObject *list_of(const int64_t *numbers, size_t count)
     return list;
 }
 
+/* assign_steps(rows) -> the step that each event belongs to */
 static PyObject *assign_steps(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *source, *result = NULL;
@@ -324,6 +331,8 @@ static PyObject *assign_steps(PyObject *Py_UNUSED(module), PyObject *args)
 
 /* ---- Python profiles ---- */
 
+/* Reads the arguments that both functions of Python profiles have. Returns false with an
+ * exception. */
 static bool read_python_options(
     PyObject *held, PyObject *args, PyObject *keywords, struct gput_python_options *options)
 {
@@ -364,6 +373,7 @@ static int run_python_functions(
     return gput_python_function_tables(options, tables, error);
 }
 
+/* Reads the arguments and makes the tables of Python profiles that `run` makes. */
 static PyObject *of_python(PyObject *module, PyObject *args, PyObject *keywords,
     int (*run)(const void *, int, struct gput_tables **, struct gput_error *))
 {

@@ -1,4 +1,5 @@
-/* Sessions that have ended, sent to receivers of metrics: gputracker/push.h. */
+/* A function of the extension module that sends figures of a finished session to servers that
+ * collect metrics. See gputracker/push.h. */
 #include "native.h"
 
 #include <gputracker/push.h>
@@ -17,7 +18,8 @@ static bool read_options(PyObject *held, PyObject *args, PyObject *keywords,
            held_optional_path(held, results_path, results);
 }
 
-/* The counts are known after a failure, too. */
+/* Adds the counts to the caller's list. It is done after a failure too, so that the caller knows
+ * what was sent. */
 static bool add_counts(PyObject *list, const struct gput_push_counts *counts)
 {
     PyObject *item = Py_BuildValue("KKK", (unsigned long long)counts->sent,

@@ -1,15 +1,17 @@
-/* A report as dictionaries and lists. */
+/* Makes Python dictionaries and lists of a report. */
 #include "native.h"
 
 #define MAX_DEPTH 16
 
-/* What the visitor has made so far: `open` are the values that it is in, the whole first. */
+/* What the visitor has made so far. `open` are the dictionaries and lists that it is in, the
+ * outermost first. */
 struct building {
     PyObject *open[MAX_DEPTH];
     size_t depth;
     PyObject *whole;
 };
 
+/* A value of a report as a Python object. Objects and lists are empty at first. */
 static PyObject *value_of(const struct gput_results_value *value)
 {
     switch (value->kind) {
@@ -30,7 +32,7 @@ static PyObject *value_of(const struct gput_results_value *value)
     }
 }
 
-/* Adds to what is open; takes no reference. */
+/* Adds a value to the innermost dictionary or list that is open. The caller keeps its reference. */
 static int add(struct building *building, const char *key, PyObject *made)
 {
     if (building->depth == 0) {
@@ -41,6 +43,7 @@ static int add(struct building *building, const char *key, PyObject *made)
     return key ? PyDict_SetItemString(parent, key, made) : PyList_Append(parent, made);
 }
 
+/* Called for each value of a report, and at the end of each object and list. */
 static int take_value(
     void *user, const struct gput_results_value *value, struct gput_error *Py_UNUSED(error))
 {
@@ -51,7 +54,7 @@ static int take_value(
     }
     PyObject *made = value_of(value);
     int code = made ? add(building, value->key, made) : -1;
-    Py_XDECREF(made); /* what it was added to holds it */
+    Py_XDECREF(made); /* the dictionary or list that it was added to holds it */
     if (code == 0 && (value->kind == GPUT_VALUE_OBJECT || value->kind == GPUT_VALUE_LIST)) {
         if (building->depth == MAX_DEPTH) {
             PyErr_SetString(PyExc_RecursionError, "A report is nested too deeply.");

@@ -1,4 +1,4 @@
-/* Samples that are kept for a chart. */
+/* Keeps samples of a session in a limited amount of memory, for charts. */
 #include "native.h"
 
 #include <math.h>
@@ -16,6 +16,7 @@ void native_samples_finish(struct native_samples *samples)
     pthread_mutex_destroy(&samples->lock);
 }
 
+/* Gives an item the higher figures of both. */
 static void merge(struct native_sample *into, const struct native_sample *other)
 {
     into->ram_bytes = fmax(into->ram_bytes, other->ram_bytes);
@@ -25,7 +26,7 @@ static void merge(struct native_sample *into, const struct native_sample *other)
     into->device_ram_bytes = fmax(into->device_ram_bytes, other->device_ram_bytes);
 }
 
-/* Space for as many again. */
+/* Makes each two neighbours one item, so that there is space for as many again. */
 static void halve(struct native_samples *samples)
 {
     for (size_t i = 0; i < samples->count / 2; i++) {
@@ -38,7 +39,8 @@ static void halve(struct native_samples *samples)
     samples->pending = samples->merged;
 }
 
-/* Into the last item while that has space, or a new one. */
+/* Adds a sample to the last item while that stands for fewer samples than it may, else as a new
+ * item. */
 static void add_item(struct native_samples *samples, const struct native_sample *item)
 {
     if (!samples->items)
@@ -76,7 +78,8 @@ void native_samples_add(struct native_samples *samples, const struct gput_sample
     pthread_mutex_unlock(&samples->lock);
 }
 
-/* What there is, at one moment: the sampling thread never waits for Python. Gives how many. */
+/* Copies all samples at one moment, so that the sampling thread never waits for Python. Returns how
+ * many there are. */
 static size_t copy_all(struct native_samples *samples, struct native_sample *copy)
 {
     size_t count = 0;

@@ -1,4 +1,4 @@
-/* gpu_tracker._native.Session: a session of libgputracker. */
+/* The type gpu_tracker._native.Session: a session of libgputracker. */
 #include "session_arguments.h"
 
 #include <gputracker/history.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What the sampling thread hands over; it never waits for the GIL. */
+/* What the sampling thread hands over to Python. That thread never waits for the GIL. */
 struct collector {
     struct native_warnings *warnings;
     struct native_samples samples;
@@ -19,8 +19,8 @@ struct session {
     enum gput_time_unit time_unit;
     unsigned n_expected_cores;
     pid_t owner;
-    bool processes; /* keeps a list of them */
-    bool busy;      /* a call is under way without the GIL */
+    bool processes; /* keeps a list of processes */
+    bool busy;      /* a call of another thread is under way without the GIL */
 };
 
 static void warn(void *user, const char *message)
@@ -64,14 +64,14 @@ static int create(struct session *self, const struct gput_session_options *optio
     Py_END_ALLOW_THREADS;
     if (code == GPUT_OK)
         return 0;
-    /* Without errno what was not found is a GPU: an argument that is wrong. */
+    /* Not found without an errno means that there is no such GPU: an argument is wrong. */
     if (code == GPUT_ERROR_NOT_FOUND && error.errno_value == 0)
         error.code = GPUT_ERROR_INVALID;
     native_raise(&error);
     return -1;
 }
 
-/* Warnings, and the last samples, are kept for Python. */
+/* Has the warnings of a session, and samples if they are wanted, kept for Python. */
 static int collect(struct session *self, size_t keep_samples, struct gput_session_options *options)
 {
     if (!self->collector)
@@ -126,7 +126,8 @@ static void session_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* One thread at a time, and only in the process that created it. */
+/* Begins a call on the session. Only one thread at a time may make one, and only in the process
+ * that created the session. Returns false with an exception. */
 static bool enter(struct session *self)
 {
     if (!self->session)
@@ -141,6 +142,7 @@ static bool enter(struct session *self)
     return false;
 }
 
+/* Ends a call on the session. Returns None, or NULL with an exception after a failure. */
 static PyObject *leave(struct session *self, int code, const struct gput_error *error)
 {
     self->busy = false;
@@ -149,6 +151,7 @@ static PyObject *leave(struct session *self, int code, const struct gput_error *
     return Py_NewRef(Py_None);
 }
 
+/* Starts to track a process, this one if none is given. */
 static PyObject *session_track(PyObject *object, PyObject *args)
 {
     struct session *self = (struct session *)object;
@@ -168,7 +171,7 @@ static PyObject *session_track(PyObject *object, PyObject *args)
     return leave(self, code, &error);
 }
 
-/* The numbers of processes; NULL with an exception. */
+/* Reads a tuple of process ids. Returns NULL with an exception. */
 static pid_t *read_pids(PyObject *tuple, Py_ssize_t count)
 {
     pid_t *pids = malloc(((size_t)count + 1) * sizeof *pids);
@@ -185,6 +188,7 @@ static pid_t *read_pids(PyObject *tuple, Py_ssize_t count)
     return pids;
 }
 
+/* Starts to track several processes, and tracks those that exist. */
 static PyObject *session_track_all(PyObject *object, PyObject *tuple)
 {
     struct session *self = (struct session *)object;
@@ -218,7 +222,7 @@ static PyObject *session_stop(PyObject *object, PyObject *Py_UNUSED(unused))
     return leave(self, code, &error);
 }
 
-/* With the list of processes, unless that is NULL. */
+/* A report as a dictionary or as text. It has a list of processes unless `processes` is NULL. */
 static PyObject *render(
     const struct gput_results *results, const struct gput_processes *processes, int format)
 {
@@ -235,6 +239,7 @@ static PyObject *render(
     return native_steal_text(bytes);
 }
 
+/* report(format): the figures of the session up to now. */
 static PyObject *session_report(PyObject *object, PyObject *args)
 {
     struct session *self = (struct session *)object;
@@ -331,8 +336,8 @@ static PyObject *session_processes(PyObject *object, PyObject *Py_UNUSED(unused)
     return native_steal_tables(PyType_GetModule(Py_TYPE(object)), tables);
 }
 
-/* The report of a process that was gone before it could be tracked: nothing known but the machine.
- */
+/* The report of a process that was gone before it could be tracked: it only describes the
+ * machine. */
 static PyObject *session_empty_report(PyObject *object, PyObject *args)
 {
     struct session *self = (struct session *)object;
@@ -411,7 +416,7 @@ static PyType_Spec session_spec = {
     .slots = session_slots,
 };
 
-/* load_report(path): what a session kept on disk while it ran. */
+/* load_report(path): the results that a session kept on disk while it ran, as a dictionary. */
 static PyObject *load_report(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *path;
@@ -429,7 +434,8 @@ static PyObject *load_report(PyObject *Py_UNUSED(module), PyObject *args)
     return report;
 }
 
-/* load_results(path): the same in base units, as a table of one row and tables of its lists. */
+/* load_results(path): the same results in base units, as a table of one row and one table for each
+ * list. */
 static PyObject *load_results(PyObject *module, PyObject *args)
 {
     PyObject *path, *result = NULL;
@@ -447,7 +453,7 @@ static PyObject *load_results(PyObject *module, PyObject *args)
     return result;
 }
 
-/* history_is_on(folder) */
+/* history_is_on(folder): whether the folder has a history that sessions are added to */
 static PyObject *history_is_on(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *folder;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Raises the error of a failed call. Returns whether the call was a success. */
 static bool check(int code, const struct gput_error *error)
 {
     if (code != GPUT_OK)
@@ -10,7 +11,7 @@ static bool check(int code, const struct gput_error *error)
     return code == GPUT_OK;
 }
 
-/* NULL with an exception. */
+/* The text of a str argument. NULL with an exception. */
 static const char *text_of(const char *name, PyObject *value)
 {
     Py_ssize_t length;
@@ -26,7 +27,7 @@ static const char *text_of(const char *name, PyObject *value)
     return text;
 }
 
-/* The text of a number, as gput_session_option_set() reads it. NULL with an exception. */
+/* A number as the text that gput_session_option_set() reads. NULL with an exception. */
 static const char *text_of_number(PyObject *value, PyObject *held)
 {
     double number = PyFloat_AsDouble(value);
@@ -39,8 +40,9 @@ static const char *text_of_number(PyObject *value, PyObject *held)
     return bytes;
 }
 
-/* Sets an option by the table that the command line and config files have, too. Types are checked
- * here: a number is none of their texts. None is "not given", where there is such a thing. */
+/* Sets an option by name, by the table of options that the command line and config files use too.
+ * Types are checked here, so that a number cannot be given as a text. None means "not given" for
+ * options that can be left out. */
 static bool read_option(
     const struct gput_session_option *option, PyObject *value, struct session_arguments *given)
 {
@@ -88,7 +90,7 @@ static bool read_option(
     return text && check(gput_session_option_set(&given->options, name, text, &error), &error);
 }
 
-/* Reads a dict as {"ram": "8GB", "seconds": 90}, or None. */
+/* Reads a dictionary like {"ram": "8GB", "seconds": 90}, or None for no limits. */
 static bool read_limits(PyObject *limits, struct session_arguments *given)
 {
     PyObject *kind, *amount;
@@ -111,6 +113,7 @@ static bool read_limits(PyObject *limits, struct session_arguments *given)
     return true;
 }
 
+/* Reads one keyword argument: an option of sessions, or one of the few others. */
 static bool read_argument(PyObject *key, PyObject *value, struct session_arguments *given)
 {
     const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
@@ -132,6 +135,7 @@ static bool read_argument(PyObject *key, PyObject *value, struct session_argumen
     return false;
 }
 
+/* Reads all keyword arguments. Returns false with an exception. */
 static bool read_each(PyObject *args, PyObject *kwargs, struct session_arguments *given)
 {
     PyObject *name, *value;

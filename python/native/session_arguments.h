@@ -7,12 +7,12 @@ struct session_arguments {
     struct gput_session_options options;
     struct gput_limits limits;
     int keep_samples;
-    PyObject *held; /* what options point to, besides the arguments; owned */
+    PyObject *held; /* holds the other objects that the options point into */
 };
 
-/* Reads them. False with an exception. `given` must not move: its options point into it, and into
- * the arguments. */
+/* Reads the arguments. Returns false with an exception. `given` must not be moved or copied,
+ * because its options point into it and into the arguments. */
 bool session_arguments_read(PyObject *args, PyObject *kwargs, struct session_arguments *given);
 
-/* When the session was created. */
+/* Call it when the session has been created. */
 void session_arguments_finish(struct session_arguments *given);

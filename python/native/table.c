@@ -1,10 +1,10 @@
 /*
- * gpu_tracker._native.Table and Column: tables of the library. They leave for other libraries'
- * memory by the Arrow PyCapsule interface, and their numbers, column by column, by the buffer
- * protocol; neither copies.
+ * The types gpu_tracker._native.Table and Column: tables of the library. Other libraries get a
+ * whole table by the Arrow PyCapsule interface, and the numbers of a column by the buffer protocol.
+ * Neither copies the data.
  *
- * Both hold the table by the library's own count, so that what was handed out needs neither them
- * nor the GIL.
+ * Both types hold the table by the library's own reference count, so what was handed out stays
+ * valid without these objects and without the GIL.
  */
 #include "native.h"
 
@@ -34,6 +34,7 @@ static PyObject *text_or_none(const char *text)
 
 /* ---- Columns ---- */
 
+/* The value in a row of a column. None if it is missing. */
 static PyObject *column_value(const struct column *self, size_t row)
 {
     if (gput_table_is_missing(self->table, row, self->number))
@@ -62,6 +63,7 @@ static PyObject *column_item(PyObject *object, Py_ssize_t row)
     return NULL;
 }
 
+/* The values of every `step`th row as a list. */
 static PyObject *column_slice(
     struct column *self, Py_ssize_t start, Py_ssize_t step, Py_ssize_t count)
 {
@@ -104,7 +106,9 @@ static bool has_missing(const struct column *self)
     return false;
 }
 
-/* A whole number that is missing has no value to stand for it; NaN is one of a float. */
+/* Gives the numbers of a column to the buffer protocol. A column of whole numbers with missing ones
+ * has no buffer, because no whole number stands for a missing one. A column of floats has NaN for
+ * it. */
 static int column_get_buffer(PyObject *object, Py_buffer *view, int flags)
 {
     static char nothing[sizeof(double)];
@@ -172,6 +176,7 @@ static PyType_Spec column_spec = {
 
 /* ---- Arrow ---- */
 
+/* Called when the capsule is freed: releases the schema unless the consumer has moved it out. */
 static void drop_schema(PyObject *capsule)
 {
     struct ArrowSchema *schema = PyCapsule_GetPointer(capsule, "arrow_schema");
@@ -180,6 +185,7 @@ static void drop_schema(PyObject *capsule)
     free(schema);
 }
 
+/* Called when the capsule is freed: releases the stream unless the consumer has moved it out. */
 static void drop_stream(PyObject *capsule)
 {
     struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
@@ -243,7 +249,7 @@ static const char *type_name(enum gput_column_type type)
     return names[type];
 }
 
-/* (name, type, unit, meaning) of each column. */
+/* The list of (name, type, unit, meaning) of all columns. */
 static PyObject *table_fields(PyObject *object, void *Py_UNUSED(closure))
 {
     const struct gput_table *table = ((struct table *)object)->table;
@@ -266,7 +272,7 @@ static PyObject *make(PyTypeObject *type)
     return allocate(type, 0);
 }
 
-/* A type of this module by its name; the reference is the caller's. */
+/* Looks up a type of this module by its name. The caller owns the reference. */
 static PyTypeObject *find_type(PyObject *module, const char *name)
 {
     return module ? (PyTypeObject *)PyObject_GetAttrString(module, name) : NULL;
@@ -332,6 +338,7 @@ static PyType_Spec table_spec = {
     .slots = table_slots,
 };
 
+/* Adds a table to a dictionary under its name. Returns -1 with an exception. */
 static int add_table(PyObject *dictionary, PyTypeObject *type, const struct gput_table *table)
 {
     struct table *object = (struct table *)make(type);
@@ -357,7 +364,7 @@ PyObject *native_steal_tables(PyObject *module, struct gput_tables *tables)
 
 /* ---- Files ---- */
 
-/* [(start, stop), …]; None: the whole file. */
+/* Reads a list of (start, stop) pairs as spans of time to read. None stands for the whole file. */
 static bool held_spans(PyObject *held, PyObject *list, struct gput_recorded_options *options)
 {
     if (list == Py_None)
@@ -378,7 +385,7 @@ static bool held_spans(PyObject *held, PyObject *list, struct gput_recorded_opti
 typedef int read_function(const char *path, const struct gput_recorded_options *options,
     struct gput_tables **tables, struct gput_error *error);
 
-/* -> ({name: Table}, warnings) */
+/* Calls a function of the library that reads a file. Returns ({name: Table}, warnings). */
 static PyObject *read_file(PyObject *module, PyObject *object, PyObject *spans,
     struct gput_recorded_options *options, read_function *read)
 {
@@ -414,6 +421,7 @@ static PyObject *read_samples(PyObject *module, PyObject *args)
     return read_file(module, path, spans, &options, gput_recorded_samples);
 }
 
+/* Reads a file of marks, all blocks or one of them. */
 static PyObject *read_blocks(PyObject *module, PyObject *args, read_function *read)
 {
     PyObject *path;
@@ -468,6 +476,7 @@ void native_take_warning(void *user, const char *message)
     native_warnings_add(((struct native_taking *)user)->warnings, message);
 }
 
+/* The function that reads one kind of file. NULL with an exception for an unknown name. */
 static read_function *function_of(const char *name)
 {
     static const struct {
@@ -482,8 +491,8 @@ static read_function *function_of(const char *name)
     return NULL;
 }
 
-/* read_parts(name, path, take) -> ({name: Table}, warnings): take({name: Table}) gets the rows, and
- * what is returned has those of the other tables. */
+/* read_parts(name, path, take) -> ({name: Table}, warnings). The rows are passed in parts to
+ * take({name: Table}). What is returned has the rows of the other tables. */
 static PyObject *read_parts(PyObject *module, PyObject *args)
 {
     const char *name, *path;
@@ -509,7 +518,7 @@ static PyObject *read_parts(PyObject *module, PyObject *args)
         if (code == GPUT_OK)
             result = Py_BuildValue(
                 "NN", native_steal_tables(module, tables), native_warnings_collect(call.warnings));
-        else if (!PyErr_Occurred()) /* it is not an exception of `take` */
+        else if (!PyErr_Occurred()) /* no exception of `take` is set */
             native_raise(&error);
     }
     return native_call_end(&call, result);

@@ -1,6 +1,7 @@
-/* Merged timelines. */
+/* A function of the extension module that merges traces into one timeline. */
 #include "native.h"
 
+/* Reads the arguments. Returns false with an exception. */
 static bool read_timeline_options(
     PyObject *held, PyObject *args, PyObject *keywords, struct gput_timeline_options *options)
 {
@@ -22,6 +23,7 @@ static bool read_timeline_options(
            held_paths(held, inputs, &options->inputs, &options->n_inputs);
 }
 
+/* Merges without the GIL, and returns the result and the warnings. */
 static PyObject *give_timeline(
     const struct gput_timeline_options *options, struct native_warnings *warnings)
 {

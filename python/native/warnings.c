@@ -1,4 +1,5 @@
-/* Lines that the library warns with, and what one call of it needs. */
+/* Keeps the warnings of the library until Python asks for them, and what one call of the library
+ * needs. See native.h. */
 #include "native.h"
 
 #include <stdlib.h>
