@@ -384,10 +384,12 @@ static int poll_process(struct process *process, const struct process *vfork_par
     /* Only now it is known whose memory that was: when it is not a vfork child any more, its own.
      */
     if (has_memory && exec_generation == polled->exec_generation &&
-        !process_leader_has_exited(process))
+        !process_leader_has_exited(process)) {
         set_fast(process, resident, file);
-    else
+        read_hugetlb(process, view);
+    } else {
         TRY(read_cheap(process, view));
+    }
     if (!view->has_cpu_clocks) {
         polled->cpu_ns = cpu_ns_of_stat(&stat, view);
         polled->has_run = true;

@@ -96,6 +96,25 @@ TEST(what_was_used_before_tracking_does_not_count)
     fake_procfs_finish(&fake);
 }
 
+TEST(each_poll_reads_the_pages_of_hugetlbfs)
+{
+    struct fake_procfs fake;
+    struct process process;
+    const struct fake_process files = {.pid = 10, .parent = 1, .resident_pages = 500};
+    fake_procfs_init(&fake);
+    fake_put(&fake, files);
+    struct process_view view = process_view_of(fake.root);
+    view.has_hugetlb = true;
+    fake_write(&fake, "Pid:\t10\nPPid:\t1\nHugetlbPages:\t    2048 kB\n", "10/status");
+    assert_int_equal(begin_polls(&process, 10, NULL, &view), GPUT_OK);
+    assert_int_equal(process.polled->memory.hugetlb_bytes, 2048 << 10);
+    fake_write(&fake, "Pid:\t10\nPPid:\t1\nHugetlbPages:\t    8192 kB\n", "10/status");
+    assert_int_equal(process_poll(&process, NULL, &view, 1), GPUT_OK);
+    assert_int_equal(process.polled->memory.hugetlb_bytes, 8192 << 10);
+    process_end_polls(&process, &view);
+    fake_procfs_finish(&fake);
+}
+
 TEST(a_reused_pid_is_another_process)
 {
     struct fake_procfs fake;
