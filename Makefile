@@ -53,7 +53,7 @@ test-python: everything ## the Python tests with pandas, Jupyter, pytest and typ
 	@tools/test-python.sh $(BUILD)
 
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	@$(MAKE) BUILD=build-asan MESON_FLAGS="-Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1" everything
+	@$(MAKE) BUILD=build-asan MESON_FLAGS="-Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Dc_args=-g1" everything
 	@ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:handle_sigill=1 LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks-of-libraries.txt:print_suppressions=0 tools/run-tests.py build-asan $(TESTS)
 
 valgrind: everything ## the unit tests under valgrind (leaks are found by asan, which knows what a fork left)

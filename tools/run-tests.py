@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the tests of a build folder and ends with "N passed, N failed": run-tests.py BUILD [--left-by=LOG] [--wait-for-quiet=SECONDS] [meson test option…]
+"""Runs the tests of a build folder and ends with "N passed, N failed": run-tests.py BUILD [--left-by=LOG[,LOG]] [--wait-for-quiet=SECONDS] [meson test option…]
 With "changed" in place of names it builds and runs what the changes since the last commit touch (changed_tests.py). Without names all
 programs run, those first that these changes touch.
 
 A program that is named runs once, however often it is named; one that does not run, or a harness that breaks off, ends this with 1.
 
 LOG is the testlog.json of a run elsewhere: only what was skipped or failed there runs, and the programs that it lacks; all without such
-a file. A program in Python (tests/tap.py) runs the tests alone that were skipped, any other runs whole. Most tests wait for something, so more run at once than there are processors.
+a file. A second LOG is of a run here: what passed there is left out, although tests of it were skipped, as they would be again. A program in Python (tests/tap.py) runs the tests alone that were skipped, any other runs whole. Most tests wait for something, so more run at once than there are processors.
 
 A program that failed runs once more at the end, alone; CI waits first until the machine does nothing else. If it passes then, it does not fail the run: it is listed as FLAKY. That is a
 defect of the product or of the test, to be fixed before anything else. More than three of them fail the run.
@@ -81,6 +81,16 @@ def left_by(build, log):
             left.pop(name, None)
         elif name in left:
             left[name] = re.findall(r"(?m)^ok \d+ - (\S+).*# SKIP", test["stdout"])
+    return left
+
+
+def left_by_all(build, elsewhere, *here):
+    """What a run elsewhere left, all of it where there was none, without what passed in runs here."""
+    left = left_by(build, elsewhere) if elsewhere.exists() else dict.fromkeys(sorted(programs_of(build)), ())
+    for log in filter(pathlib.Path.exists, here):
+        for name, ((passed, failed, _), _) in read_log(log).items():
+            if passed and not failed:
+                left.pop(name, None)
     return left
 
 
@@ -169,10 +179,10 @@ def main():
         if not words:
             sys.exit("Nothing has changed since the last commit.")
     else:
-        elsewhere = [pathlib.Path(word.partition("=")[2]) for word in words if word.startswith("--left-by=")]
+        elsewhere = [[pathlib.Path(log) for log in word.partition("=")[2].split(",")] for word in words if word.startswith("--left-by=")]
         words = ["--no-rebuild", *(word for word in words if not word.startswith("--left-by="))]
-        for log in elsewhere:
-            left = left_by(build, log) if log.exists() else {}
+        for logs in elsewhere:
+            left = left_by_all(build, *logs)
             words += left
             only = pathlib.Path(build).resolve() / "meson-logs" / "only.json"
             only.write_text(json.dumps(left))

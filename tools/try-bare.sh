@@ -4,6 +4,7 @@
 #
 # An ordinary user learns what to ask for; root installs it and builds; both install gpu-tracker, use it and remove it; the user tests. TESTS is as of `make test TESTS=…`; all without.
 # LOG is where meson's testlog.json goes. What ccache has here is read there, so that one compiler compiles nothing twice.
+# WHEN, in the environment, is a file: nothing is compiled before it is there.
 # Exits with 77 and the reason where such a system cannot be made.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -29,7 +30,7 @@ git -C "$source" archive "$(git -C "$source" stash create | grep . || echo HEAD)
 
 cat >"$folder/inside.sh" <<'X'
 set -eu
-root=$1 tests=$2 cache=$3
+root=$1 tests=$2 cache=$3 when=$4
 cd "$root"
 mount -t proc proc proc
 mount --rbind /sys sys
@@ -73,6 +74,8 @@ if [ -d "$cache" ]; then
     # The flags and the language of messages are part of what ccache looks up.
     read_cache="CCACHE_DIR=/ccache CCACHE_READONLY=1 CCACHE_TEMPDIR=/tmp CCACHE_NOHASHDIR=1 WERROR=true ${LANG:+LANG=$LANG}"
 fi
+as_root "make deps"
+while [ -n "$when" ] && [ ! -e "$when" ]; do sleep 1; done
 as_root "make run"
 as_root "$line" >again 2>&1 || { cat again; exit 1; }
 grep -q '^0 upgraded, 0 newly installed' again || { cat again; echo "The line is not what root installs."; exit 1; }
@@ -101,8 +104,8 @@ X
 
 # Every user keeps the number that it has outside; no process there may do more than here.
 mkfifo "$folder/mapped"
-unshare --user --pid --mount --fork --kill-child sh -c 'read -r _ <"$1" && exec sh "$2/inside.sh" "$2/root" "$3" "$4"' \
-    - "$folder/mapped" "$folder" "$tests" "$cache" &
+unshare --user --pid --mount --fork --kill-child sh -c 'read -r _ <"$1" && exec sh "$2/inside.sh" "$2/root" "$3" "$4" "$5"' \
+    - "$folder/mapped" "$folder" "$tests" "$cache" "${WHEN:-}" &
 inside=$!
 while [ "$(readlink "/proc/$inside/ns/user")" = "$(readlink /proc/self/ns/user)" ]; do sleep 0.1; done
 echo "0 0 65536" >"/proc/$inside/uid_map"

@@ -32,6 +32,19 @@ class LeftBy(unittest.TestCase):
             log.write_text("".join(json.dumps(line) + "\n" for line in lines))
             return run_tests.left_by(BUILD, log)
 
+    def test_what_passed_here_is_left_out_though_tests_of_it_were_skipped(self):
+        with tempfile.TemporaryDirectory() as folder:
+            logs = [pathlib.Path(folder, name) for name in ("elsewhere", "here", "missing")]
+            skipped = {"result": "OK", "stdout": "ok 1 - a\nok 2 - b # SKIP no npm\n", "duration": 1}
+            failed = {"result": "ERROR", "stdout": "not ok 1 - a\n", "duration": 1}
+            for log, last in (logs[0], skipped), (logs[1], failed):
+                lines = [{"name": f"gpu-tracker:whole / cli/{name}", **said} for name, said in (("run", skipped), ("docs", last))]
+                log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+            left = run_tests.left_by_all(BUILD, *logs[:2])
+            self.assertEqual((left.get("cli/run"), left.get("cli/docs")), (None, ["b"]))
+            self.assertEqual(run_tests.left_by_all(BUILD, logs[0])["cli/run"], ["b"])
+            self.assertGreater(len(run_tests.left_by_all(BUILD, logs[2], logs[1])), 50)
+
     def test_what_passed_whole_is_not_run_again(self):
         every = self.left_by()
         self.assertGreater(len(every), 50)
