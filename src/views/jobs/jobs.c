@@ -23,34 +23,11 @@ static const struct jobs_finding *find_kind(const struct gput_jobs *jobs, const 
     return NULL;
 }
 
-/* A rank whose files are on another machine, or cannot be read, is all there is. */
-static int say_what_is_there(
-    const struct gput_jobs *jobs, const char *const *paths, size_t count, struct gput_error *error)
-{
-    const char *path = count > 0 ? paths[0] : "nothing", *more = count > 1 ? " and the others" : "";
-    const struct jobs_finding *spooled = find_kind(jobs, "spooled");
-    const struct jobs_finding *unreadable = find_kind(jobs, "unreadable");
-    const struct jobs_finding *first = unreadable ? unreadable : jobs->findings;
-    if (spooled)
-        return error_set(error, GPUT_ERROR_INVALID,
-            "There are no results of sessions in %.300s%s, but files stayed where they were "
-            "spooled: %.400s.",
-            path, more, spooled->evidence ? spooled->evidence : "");
-    if (first)
-        return error_set(error, GPUT_ERROR_INVALID,
-            "There are no results of sessions in %.200s%s: %.300s%s%.400s%s.", path, more,
-            first->text, first->evidence ? " (" : "", first->evidence ? first->evidence : "",
-            first->evidence ? ")" : "");
-    return error_set(error, GPUT_ERROR_INVALID,
-        "There are no results of sessions in %.400s%s: name reports in JSON (-o x.json), tracking "
-        "files (--tf), or folders with them.",
-        path, more);
-}
-
-/* One of several that is not there is a finding. */
-static int read_all(
+/* Reads all files and makes jobs of their ranks. */
+static int make(
     struct gput_jobs *jobs, const char *const *paths, size_t count, struct gput_error *error)
 {
+    /* One of several that is not there is a finding. */
     size_t n_read = 0;
     for (size_t i = 0; i < count; i++) {
         struct gput_error reason;
@@ -60,19 +37,34 @@ static int read_all(
             jobs_add_finding(
                 jobs, NAN, "unreadable", reason.message, "%s could not be read", paths[i]);
     }
-    return n_read == 0 && count > 0 ? jobs_read(jobs, paths[0], error) : GPUT_OK;
-}
+    TRY(n_read == 0 && count > 0 ? jobs_read(jobs, paths[0], error) : GPUT_OK);
 
-/* Reads all files and makes jobs of their ranks. */
-static int make(
-    struct gput_jobs *jobs, const char *const *paths, size_t count, struct gput_error *error)
-{
-    TRY(read_all(jobs, paths, count, error));
     if (!jobs->failed && jobs->n_ranks == 0 && count == 1 && is_reason(jobs, paths[0]))
         return error_set(error, GPUT_ERROR_INVALID, "%s",
             jobs->findings[0].evidence ? jobs->findings[0].evidence : jobs->findings[0].text);
-    if (!jobs->failed && jobs->n_ranks == 0)
-        return say_what_is_there(jobs, paths, count, error);
+    if (!jobs->failed && jobs->n_ranks == 0) {
+        /* A rank whose files are on another machine, or cannot be read, is all there is. */
+        const char *path = count > 0 ? paths[0] : "nothing",
+                   *more = count > 1 ? " and the others" : "";
+        const struct jobs_finding *spooled = find_kind(jobs, "spooled");
+        const struct jobs_finding *unreadable = find_kind(jobs, "unreadable");
+        const struct jobs_finding *first = unreadable ? unreadable : jobs->findings;
+        if (spooled)
+            return error_set(error, GPUT_ERROR_INVALID,
+                "There are no results of sessions in %.300s%s, but files stayed where they were "
+                "spooled: %.400s.",
+                path, more, spooled->evidence ? spooled->evidence : "");
+        if (first)
+            return error_set(error, GPUT_ERROR_INVALID,
+                "There are no results of sessions in %.200s%s: %.300s%s%.400s%s.", path, more,
+                first->text, first->evidence ? " (" : "", first->evidence ? first->evidence : "",
+                first->evidence ? ")" : "");
+        return error_set(error, GPUT_ERROR_INVALID,
+            "There are no results of sessions in %.400s%s: name reports in JSON (-o x.json), "
+            "tracking "
+            "files (--tf), or folders with them.",
+            path, more);
+    }
     if (jobs->n_marks > 0)
         jobs_add_finding(jobs, NAN, "marks",
             "gpu-tracker sub-track analyze shows their code blocks",

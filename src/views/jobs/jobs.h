@@ -233,12 +233,9 @@ void jobs_index_runs(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t cou
  * belongs to a later run. */
 bool jobs_is_much_later(const struct jobs_rank *rank, const struct jobs_rank *before);
 
-/* jobs_pods.c: the job of an index of Kubernetes has the name in that of its pod, or in the host
- * name of that: "JOB-INDEX-RANDOM", "JOB-INDEX". */
+/* Names a job by its pod: the job of an index of Kubernetes has the name in that of its pod, or in
+ * the host name of that: "JOB-INDEX-RANDOM", "JOB-INDEX". */
 void jobs_set_name_from_pod(struct jobs_rank *rank, const char *pod);
-/* Like jobs_index_runs(). Returns false and changes nothing unless all of them are indices of
- * Kubernetes. An index that failed and was restarted belongs to the same run. */
-bool jobs_index_runs_of_pods(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count);
 /* True where both are sessions of one index and the first one failed. */
 bool jobs_is_retry(const struct jobs_rank *rank, const struct jobs_rank *before);
 
@@ -255,25 +252,13 @@ int jobs_compare_numbers(double left, double right);
  * launchers whose ranks have files of their own. Ranks must be sorted by machine. */
 void jobs_leave_out_nested(struct gput_jobs *jobs);
 
-/* jobs_marks.c: how far one machine's clock is ahead of another's, from blocks that their ranks
- * leave at the same time. */
-struct jobs_blocks;
-struct jobs_apart {
-    double seconds, doubt; /* NaN: they have no block in common */
-    size_t calls;
-    char block[48];
-};
+/* jobs_clocks.c: finds which rank wrote which file of marks. */
 void jobs_find_ranks_of_marks(struct gput_jobs *jobs);
-/* Reads the blocks of a rank with that clock. NULL: there are none. */
-struct jobs_blocks *jobs_blocks_create(const struct gput_jobs *jobs, size_t clock);
-struct jobs_apart jobs_blocks_compare(
-    const struct gput_jobs *jobs, struct jobs_blocks *blocks, size_t clock);
-void jobs_blocks_destroy(struct jobs_blocks *blocks);
 
 /* jobs_clocks.c: compares the clocks of a job's machines, and corrects those that are off. */
 void jobs_compare_clocks(struct gput_jobs *jobs, struct jobs_job *job);
 
-/* jobs_overlap.c: returns a figure of a rank with the time in which the rank ran; all time where
+/* Returns a figure of a rank with the time in which the rank ran; all time where
  * that is not known. */
 struct span jobs_span_of(const struct jobs_rank *rank, double value);
 
@@ -287,23 +272,8 @@ bool jobs_runs_pods_in_sequence(const struct gput_jobs *jobs, const struct jobs_
  * starts. */
 void jobs_find_run_sizes(struct jobs_rank *ranks, size_t count);
 
-/* jobs_energy.c: returns the joules of a machine's CPU and DRAM that `count` ranks from `first`
- * on read, and for how long none of them read the counters. */
-struct jobs_energy {
-    double joules, unread_seconds;
-};
-struct jobs_energy jobs_energy_of(
-    struct gput_jobs *jobs, const char *boot_id, size_t first, size_t count);
-
 /* jobs_figures.c: computes the figures of a job and its machines. */
 void jobs_add_up(struct gput_jobs *jobs, struct jobs_job *job);
-
-/* jobs_cores.c: computes the cores of a job, its machines and its ranks. `seconds` of machines
- * must be set. */
-void jobs_add_cores(struct gput_jobs *jobs, struct jobs_job *job);
-
-/* jobs_gpus.c: adds up the GPUs that the ranks of a job see. */
-void jobs_add_gpus(struct gput_jobs *jobs, struct jobs_job *job);
 
 /* jobs_allocations.c: adds up everything that ran under one scheduler id, and suggests what to
  * request next time. */
@@ -312,18 +282,6 @@ void jobs_add_allocations(struct gput_jobs *jobs);
 /* jobs_advice.c: adds the findings of a job. */
 void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job);
 
-/* jobs_why.c: adds up where the time of all ranks of a job went, as far as it is known. */
-struct jobs_walls {
-    struct gput_wall sum; /* without its `samples` */
-    size_t count;         /* number of ranks in the sum */
-};
-struct jobs_walls jobs_add_walls(const struct gput_jobs *jobs, const struct jobs_job *job);
-/* Appends the cause that took more of this rank's time than of the others' time; nothing where
- * that is unknown. */
-void jobs_append_slower_cause(
-    const struct jobs_rank *rank, const struct jobs_walls *walls, struct str *text);
-/* Finds ranks that waited for a CPU, storage or memory far longer than the others. */
-void jobs_find_held(struct gput_jobs *jobs, const struct jobs_job *job);
 /* Returns the percentage of its time that a rank waited for a CPU or was held by a quota. NaN:
  * not known. */
 double jobs_cpu_wait_percent(const struct jobs_rank *rank);

@@ -1,10 +1,13 @@
 /* The findings of a job, each with its evidence. */
 #include "views/jobs/jobs.h"
 
+#include "analysis/why/why_rules.h"
+#include "analysis/why/why_shares.h"
 #include "base/cleanup.h"
 #include "base/human.h"
 #include "base/order.h"
 #include "base/text.h"
+#include "model/straggler.h"
 #include "views/output/missing_ranks.h"
 
 #include <math.h>
@@ -12,6 +15,139 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Maximum number of names in a sentence. */
+#define MAX_NAMED 8
+
+/* Where the time of all ranks of a job went, as far as it is known. */
+struct jobs_walls {
+    struct gput_wall sum; /* without its `samples` */
+    size_t count;         /* number of ranks in the sum */
+};
+
+double jobs_cpu_wait_percent(const struct jobs_rank *rank)
+{
+    const struct gput_wall *wall = &rank->time_went;
+    if (!(wall->seconds > 0))
+        return NAN;
+    return why_percent(wall, WALL_CPU) + why_percent(wall, WALL_QUOTA);
+}
+
+/* Returns where the time of a rank went. NULL if that is not known, or only for the last session
+ * of a restarted rank. */
+static const struct gput_wall *wall_of(const struct jobs_rank *rank)
+{
+    bool is_whole = !rank->is_retried && !(rank->tried_seconds > 0);
+    return is_whole && why_is_telling(&rank->time_went) ? &rank->time_went : NULL;
+}
+
+static struct jobs_walls add_walls(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    struct jobs_walls walls = {0};
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct gput_wall *wall = wall_of(&jobs->ranks[i]);
+        if (!wall)
+            continue;
+        walls.count++;
+        walls.sum.seconds += wall->seconds;
+        for (int k = 0; k < WALL_CAUSE_COUNT; k++)
+            walls.sum.seconds_of[k] += fmax(wall->seconds_of[k], 0); /* NaN: none */
+    }
+    return walls;
+}
+
+/* Returns the mean of the other ranks. `seconds` is 0 if nothing is known of them. */
+static struct gput_wall mean_of_others(const struct jobs_walls *walls, const struct gput_wall *wall)
+{
+    struct gput_wall mean = {0};
+    double n_others = (double)walls->count - 1;
+    if (!(n_others > 0))
+        return mean;
+    mean.seconds = (walls->sum.seconds - wall->seconds) / n_others;
+    for (int k = 0; k < WALL_CAUSE_COUNT; k++)
+        mean.seconds_of[k] =
+            fmax(walls->sum.seconds_of[k] - fmax(wall->seconds_of[k], 0), 0) / n_others;
+    return mean;
+}
+
+/* Appends "waiting for a CPU for 41 % of its time (41 s), the others for 3 % (1.5 s)". */
+static void write_share(const struct gput_wall *wall, const struct gput_wall *others,
+    enum wall_cause cause, struct str *text)
+{
+    char own[HUMAN_SIZE], other[HUMAN_SIZE];
+    str_printf(text, "%s for %.0f %% of its time (%s), the others for %.0f %% (%s)",
+        why_word(cause), why_percent(wall, cause), human_seconds(wall->seconds_of[cause], own),
+        why_percent(others, cause), human_seconds(others->seconds_of[cause], other));
+}
+
+/* Appends the cause that took more of this rank's time than of the others' time; nothing where
+ * that is unknown. */
+static void append_slower_cause(
+    const struct jobs_rank *rank, const struct jobs_walls *walls, struct str *text)
+{
+    struct why_share shares[WALL_CAUSE_COUNT];
+    const struct gput_wall *wall = wall_of(rank);
+    struct gput_wall others = wall ? mean_of_others(walls, wall) : (struct gput_wall){0};
+    size_t count = others.seconds > 0 ? why_shares(wall, shares) : 0;
+    double most = STRAGGLER_MIN_SECONDS;
+    enum wall_cause cause = WALL_UNKNOWN;
+    for (size_t i = 0; i < count; i++) {
+        enum wall_cause next = shares[i].cause;
+        double more = wall->seconds_of[next] - others.seconds_of[next];
+        bool is_sure = more > shares[i].half_width / 100 * wall->seconds;
+        if (next == WALL_UNKNOWN || !is_sure || !(more > most))
+            continue;
+        most = more;
+        cause = next;
+    }
+    if (cause == WALL_UNKNOWN)
+        return;
+    str_append(text, "; ");
+    write_share(wall, &others, cause, text);
+}
+
+/* Returns the cause that holds a rank up, such as waiting for a CPU. WALL_UNKNOWN: none. */
+static enum wall_cause cause_of_hold(const struct gput_wall *wall, const struct gput_wall *others)
+{
+    enum wall_cause cause = WALL_UNKNOWN;
+    double most = 0;
+    for (int i = 0; i < WALL_CAUSE_COUNT; i++) {
+        enum wall_cause next = (enum wall_cause)i;
+        double more = why_percent(wall, next) - why_percent(others, next);
+        if (!(more > why_held_points(next) && more > most))
+            continue;
+        most = more;
+        cause = next;
+    }
+    return cause;
+}
+
+/* Finds ranks that waited for a CPU, storage or memory far longer than the others. */
+static void find_held(struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    CLEANUP_STR struct str list = {0};
+    size_t n_held = 0;
+    struct jobs_walls walls = add_walls(jobs, job);
+    for (size_t i = job->first; i < job->first + job->count && !job->is_list; i++) {
+        char name[96], busy[HUMAN_SIZE];
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        const struct gput_wall *wall = wall_of(rank);
+        struct gput_wall others = wall ? mean_of_others(&walls, wall) : (struct gput_wall){0};
+        enum wall_cause cause = others.seconds > 0 ? cause_of_hold(wall, &others) : WALL_UNKNOWN;
+        if (cause == WALL_UNKNOWN || n_held++ >= MAX_NAMED)
+            continue;
+        jobs_name_rank(rank, name, sizeof name);
+        str_printf(&list, "%s%s: ", n_held > 1 ? "; " : "", name);
+        write_share(wall, &others, cause, &list);
+        if (cause == WALL_CPU && rank->system_busy_cores > 0 && rank->system_cores > 0)
+            str_printf(&list, ". All programs there used %s of %g cores",
+                human_cores(rank->system_busy_cores, busy), rank->system_cores);
+    }
+    if (n_held > 0)
+        jobs_add_finding(jobs, (double)(job - jobs->jobs), "held_ranks", str_text(&list),
+            "%zu %s%s held up far longer than the others%s", n_held, job->noun,
+            n_held > 1 ? "s were" : " was", job->are_independent ? "" : ", which may wait for it");
+}
 
 #define LOW_CPU_PERCENT 50.0
 /* The job and other programs used so much of its cores that none were left. */
@@ -29,8 +165,6 @@
 #define UNREAD_SECONDS 0.1
 /* The usual maximum interval between results so far, and between samples. */
 #define RECORDS_APART_SECONDS 2.0
-/* Maximum number of names in a sentence. */
-#define MAX_NAMED 8
 
 #define FIND(kind, evidence, ...) jobs_add_finding(jobs, (double)index, kind, evidence, __VA_ARGS__)
 
@@ -39,20 +173,19 @@ static size_t end_of(const struct jobs_job *job)
     return job->first + job->count;
 }
 
-/* ---- Ranks that are missing, failed or unfinished ---- */
-
-/* Lists the missing ranks of a job whose world size is known: "3, 7-9". */
-static void list_missing(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *list)
+/* Begins the entry of a rank in a list: its name after "; ". Returns false once enough are
+ * named. Counts the rank in any case. */
+static bool begin_entry(const struct jobs_rank *rank, struct str *list, size_t *count)
 {
-    size_t count = 0;
-    CLEANUP_FREE double *present = calloc(job->count, sizeof *present);
-    for (size_t i = job->first; present && i < end_of(job); i++) {
-        if (!isnan(jobs->ranks[i].rank))
-            present[count++] = jobs->ranks[i].rank;
-    }
-    if (present)
-        missing_ranks_list(present, count, job->world_size, list);
+    char name[96];
+    if ((*count)++ >= MAX_NAMED)
+        return false;
+    jobs_name_rank(rank, name, sizeof name);
+    str_printf(list, "%s%s", *count > 1 ? "; " : "", name);
+    return true;
 }
+
+/* ---- Ranks that are missing, failed or unfinished ---- */
 
 static bool has_node(const struct gput_jobs *jobs, const struct jobs_job *job, double number)
 {
@@ -93,7 +226,17 @@ static void find_missing(struct gput_jobs *jobs, const struct jobs_job *job, siz
     CLEANUP_STR struct str evidence = {0};
     if (!(job->missing > 0))
         return;
-    list_missing(jobs, job, &list);
+
+    /* List the missing ranks of a job whose world size is known: "3, 7-9". */
+    size_t count = 0;
+    CLEANUP_FREE double *present = calloc(job->count, sizeof *present);
+    for (size_t i = job->first; present && i < end_of(job); i++) {
+        if (!isnan(jobs->ranks[i].rank))
+            present[count++] = jobs->ranks[i].rank;
+    }
+    if (present)
+        missing_ranks_list(present, count, job->world_size, &list);
+
     str_printf(&evidence, "the world size is %.0f, and there are files of %zu %s%s",
         job->world_size, job->present, job->noun, job->present > 1 ? "s" : "");
     say_missing_machines(jobs, job, &evidence);
@@ -152,8 +295,9 @@ static bool is_started_again(const struct gput_jobs *jobs, const struct jobs_job
 }
 
 /* Returns the first rank whose records stop, without an end, before `failed` ended: its tracker
- * was killed, and the launcher then ended the others by SIGTERM. Where `failed` ended otherwise,
- * the records must stop some time earlier, because they are a second apart. NULL: there is none. */
+ * was killed, and the launcher then ended the others by SIGTERM. Where `failed` ended
+ * otherwise, the records must stop some time earlier, because they are a second apart. NULL:
+ * there is none. */
 static const struct jobs_rank *first_killed(
     const struct gput_jobs *jobs, const struct jobs_job *job, const struct jobs_rank *failed)
 {
@@ -205,13 +349,9 @@ static void find_out_of_memory(struct gput_jobs *jobs, const struct jobs_job *jo
     CLEANUP_STR struct str list = {0};
     size_t count = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
-        char name[96];
         const struct jobs_rank *rank = &jobs->ranks[i];
-        if (!(rank->oom_killed > 0) || count++ >= MAX_NAMED)
-            continue;
-        jobs_name_rank(rank, name, sizeof name);
-        str_printf(&list, "%s%s: %.0f, %s", count > 1 ? "; " : "", name, rank->oom_killed,
-            rank->oom_reason);
+        if (rank->oom_killed > 0 && begin_entry(rank, &list, &count))
+            str_printf(&list, ": %.0f, %s", rank->oom_killed, rank->oom_reason);
     }
     if (count > 0)
         FIND("out_of_memory", str_text(&list),
@@ -220,29 +360,17 @@ static void find_out_of_memory(struct gput_jobs *jobs, const struct jobs_job *jo
             count > 1 ? "s" : "", count, job->noun, count > 1 ? "s" : "");
 }
 
-static void find_runs_at_once(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
-{
-    if (job->overlaps_another_run)
-        FIND("runs_at_once", "their launcher gave them no id that is known",
-            "Another run of as many %ss went on at the same time: %ss were assigned to runs by "
-            "their start times, and can be mixed up",
-            job->noun, job->noun);
-}
-
 /* Finds ranks whose end is not known. */
 static void find_unfinished(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     CLEANUP_STR struct str list = {0};
     size_t named = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
-        char name[96], seconds[HUMAN_SIZE];
+        char seconds[HUMAN_SIZE];
         const struct jobs_rank *rank = &jobs->ranks[i];
-        if (!jobs_is_unfinished(rank) || rank->is_retried || !rank->start_text[0] ||
-            named++ >= MAX_NAMED)
-            continue;
-        jobs_name_rank(rank, name, sizeof name);
-        str_printf(&list, "%s%s: known for %s", named > 1 ? "; " : "", name,
-            human_seconds(rank->seconds, seconds));
+        if (jobs_is_unfinished(rank) && !rank->is_retried && rank->start_text[0] &&
+            begin_entry(rank, &list, &named))
+            str_printf(&list, ": known for %s", human_seconds(rank->seconds, seconds));
     }
     if (named > 0)
         FIND("unfinished_ranks", str_text(&list),
@@ -267,12 +395,6 @@ static void find_empty(struct gput_jobs *jobs, const struct jobs_job *job, size_
             named > 1 ? "s" : "");
 }
 
-/* True where rows are missing and no report has their figures. */
-static bool is_partial(const struct jobs_rank *rank)
-{
-    return rank->rows_lost > 0 && rank->files == JOBS_SAMPLES && rank->ram_is_at_least;
-}
-
 /* Finds files that lack rows. */
 static void find_lost_rows(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
@@ -280,17 +402,15 @@ static void find_lost_rows(struct gput_jobs *jobs, const struct jobs_job *job, s
     size_t count = 0;
     bool is_unknown = false;
     for (size_t i = job->first; i < end_of(job); i++) {
-        char name[96];
         const struct jobs_rank *rank = &jobs->ranks[i];
-        is_unknown |= is_partial(rank);
-        if (!(rank->rows_lost > 0) || count++ >= MAX_NAMED)
-            continue;
-        jobs_name_rank(rank, name, sizeof name);
-        str_printf(&list, "%s%s: %.0f", count > 1 ? "; " : "", name, rank->rows_lost);
+        is_unknown |= (rank->rows_lost > 0 && rank->files == JOBS_SAMPLES && rank->ram_is_at_least);
+        if (rank->rows_lost > 0 && begin_entry(rank, &list, &count))
+            str_printf(&list, ": %.0f", rank->rows_lost);
     }
     if (count > 0)
         FIND("rows_lost", str_text(&list),
-            "Rows of %zu tracking file%s could not be written: the disk was full, or did not keep "
+            "Rows of %zu tracking file%s could not be written: the disk was full, or did not "
+            "keep "
             "up%s",
             count, count > 1 ? "s" : "",
             is_unknown ? ". CPU time and use of GPUs are not known where there is no report, and "
@@ -316,8 +436,8 @@ static void find_versions(struct gput_jobs *jobs, const struct jobs_job *job, si
 }
 
 /* Finds machines whose counters no tracker read for a while. A tracker takes over from one that
- * ended within a second; joules of trackers that were killed, or that left no file, are missing as
- * well. */
+ * ended within a second; joules of trackers that were killed, or that left no file, are missing
+ * as well. */
 static void find_unread_energy(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     CLEANUP_STR struct str list = {0};
@@ -337,15 +457,16 @@ static void find_unread_energy(struct gput_jobs *jobs, const struct jobs_job *jo
     char all[HUMAN_SIZE];
     if (count > 0)
         FIND("unread_energy", str_text(&list),
-            "Energy of CPUs and DRAM does not include %s during which no tracker read the counters "
+            "Energy of CPUs and DRAM does not include %s during which no tracker read the "
+            "counters "
             "of %zu machine%s",
             human_seconds(sum, all), count, count > 1 ? "s" : "");
 }
 
 /* ---- What was asked for ---- */
 
-/* True where other jobs ran under its scheduler id, too. They share the allocation, so advice is
- * given for all of them together. */
+/* True where other jobs ran under its scheduler id, too. They share the allocation, so advice
+ * is given for all of them together. */
 static bool is_part(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     return job->allocation > 0 && jobs->allocations[job->allocation - 1].n_jobs > 1;
@@ -396,12 +517,14 @@ static void find_shared_ram(struct gput_jobs *jobs, const struct jobs_job *job, 
     if (!highest)
         return;
     snprintf(evidence, sizeof evidence,
-        "peaks of %zu %ss: %s of %s; %speaks need not coincide, and shared pages count for each",
+        "peaks of %zu %ss: %s of %s; %speaks need not coincide, and shared pages count for "
+        "each",
         highest->count, job->session_noun, human_bytes(highest->ram_of_limit_bytes, sum),
         human_bytes(highest->allowed_ram_bytes, limit),
         highest->ram_is_at_least ? "" : "at most, for ");
     FIND("ram_short", evidence,
-        "RAM may be nearly used up on %s (%.0f %% of what its %ss are allowed together): ask for "
+        "RAM may be nearly used up on %s (%.0f %% of what its %ss are allowed together): ask "
+        "for "
         "more",
         highest->name, percent, job->session_noun);
 }
@@ -428,7 +551,8 @@ static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t 
         human_bytes(highest->allowed_ram_bytes, allowed), name);
     if (percent > EXCESS_RAM_PERCENT)
         FIND("ram_short", evidence,
-            "More RAM was used than is allowed (%.0f %% of that): the limit was not enforced; ask "
+            "More RAM was used than is allowed (%.0f %% of that): the limit was not enforced; "
+            "ask "
             "for more",
             percent);
     else if (percent > HIGH_RAM_PERCENT)
@@ -446,12 +570,10 @@ static void find_idle_gpus(struct gput_jobs *jobs, const struct jobs_job *job, s
     CLEANUP_STR struct str list = {0};
     size_t named = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
-        char name[96];
         const struct jobs_rank *rank = &jobs->ranks[i];
-        if (!(rank->gpus > 0 && rank->gpu_percent < LOW_GPU_PERCENT) || named++ >= MAX_NAMED)
-            continue;
-        jobs_name_rank(rank, name, sizeof name);
-        str_printf(&list, "%s%s: %.0f %%", named > 1 ? "; " : "", name, rank->gpu_percent);
+        if (rank->gpus > 0 && rank->gpu_percent < LOW_GPU_PERCENT &&
+            begin_entry(rank, &list, &named))
+            str_printf(&list, ": %.0f %%", rank->gpu_percent);
     }
     if (named > 0 && job->seconds >= SHORT_SECONDS)
         FIND("idle_gpus", str_text(&list),
@@ -474,7 +596,8 @@ static void find_unknown_gpus(struct gput_jobs *jobs, const struct jobs_job *job
     }
     if (count > 0 && job->gpus > 0)
         FIND("unknown_gpus", str_text(&list),
-            "How many GPUs %zu of %zu %ss had is not known: together they may have had more than "
+            "How many GPUs %zu of %zu %ss had is not known: together they may have had more "
+            "than "
             "%.0f",
             count, job->count, job->noun, job->gpus);
 }
@@ -486,17 +609,16 @@ static void find_stragglers(struct gput_jobs *jobs, const struct jobs_job *job, 
 {
     CLEANUP_STR struct str list = {0};
     size_t named = 0;
-    struct jobs_walls walls = jobs_add_walls(jobs, job);
+    struct jobs_walls walls = add_walls(jobs, job);
     for (size_t i = job->first; i < end_of(job); i++) {
-        char name[96], seconds[HUMAN_SIZE], cpu[HUMAN_SIZE];
+        char seconds[HUMAN_SIZE], cpu[HUMAN_SIZE];
         const struct jobs_rank *rank = &jobs->ranks[i];
-        if (!rank->is_straggler || named++ >= MAX_NAMED)
+        if (!rank->is_straggler || !begin_entry(rank, &list, &named))
             continue;
-        jobs_name_rank(rank, name, sizeof name);
-        str_printf(&list, "%s%s: %s, %s of CPU time", named > 1 ? "; " : "", name,
+        str_printf(&list, ": %s, %s of CPU time",
             human_seconds(rank->seconds + rank->tried_seconds, seconds),
             human_seconds(rank->cpu_seconds + rank->tried_cpu_seconds, cpu));
-        jobs_append_slower_cause(rank, &walls, &list);
+        append_slower_cause(rank, &walls, &list);
     }
     if (named > 0)
         FIND("stragglers", str_text(&list), "%zu %s%s far longer than the others", named, job->noun,
@@ -552,7 +674,8 @@ static void find_waiting(struct gput_jobs *jobs, const struct jobs_job *job, siz
     jobs_name_rank(longest, name, sizeof name);
     snprintf(evidence, sizeof evidence,
         isnan(longest->mpi_seconds)
-            ? "the most: %s, %s; an estimate: time in which a %s used less CPU than the busiest one"
+            ? "the most: %s, %s; an estimate: time in which a %s used less CPU than the "
+              "busiest one"
             : "the most: %s, %s; time in calls of MPI, by the regions of this %s",
         name, human_seconds(longest->waited_seconds, most), job->noun);
     FIND("waiting", evidence, "The %ss waited for about %.0f %% of their time", job->noun, percent);
@@ -562,7 +685,12 @@ void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job)
 {
     size_t index = (size_t)(job - jobs->jobs);
     find_missing(jobs, job, index);
-    find_runs_at_once(jobs, job, index);
+    if (job->overlaps_another_run)
+        FIND("runs_at_once", "their launcher gave them no id that is known",
+            "Another run of as many %ss went on at the same time: %ss were assigned to runs by "
+            "their start times, and can be mixed up",
+            job->noun, job->noun);
+
     find_failed(jobs, job, index);
     find_out_of_memory(jobs, job, index);
     find_unfinished(jobs, job, index);
@@ -576,7 +704,7 @@ void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job)
     find_idle_gpus(jobs, job, index);
     find_unknown_gpus(jobs, job, index);
     find_stragglers(jobs, job, index);
-    jobs_find_held(jobs, job);
+    find_held(jobs, job);
     find_imbalance(jobs, job, index);
     find_waiting(jobs, job, index);
 }

@@ -159,21 +159,6 @@ static void advise(struct gput_jobs *jobs, struct jobs_allocation *allocation)
         str_text(&evidence) + 2, "Ask for %s", str_text(&options));
 }
 
-/* Finds jobs whose allocation was idle between their steps. */
-static void find_idle(struct gput_jobs *jobs, const struct jobs_allocation *allocation)
-{
-    char idle[HUMAN_SIZE], all[HUMAN_SIZE], share[HUMAN_SIZE], evidence[160];
-    if (allocation->n_jobs < 2 || !(allocation->idle_seconds > SHORT_SECONDS) ||
-        allocation->idle_seconds < 0.1 * allocation->seconds)
-        return;
-    text_fit(evidence, sizeof evidence, "%s of %s, from the first start to the last end",
-        human_seconds(allocation->idle_seconds, idle), human_seconds(allocation->seconds, all));
-    jobs_add_finding(jobs, (double)(allocation->first_job + allocation->n_jobs - 1), "idle_time",
-        evidence, "Nothing that was tracked ran for %s of the time of job %s",
-        human_share(100 * allocation->idle_seconds / allocation->seconds, share),
-        allocation->job_id);
-}
-
 /* Adds an allocation without figures. NULL without memory. */
 static struct jobs_allocation *begin(struct gput_jobs *jobs, size_t first_job, const char *job_id)
 {
@@ -220,7 +205,20 @@ void jobs_add_allocations(struct gput_jobs *jobs)
         add_sessions(jobs, allocation);
         if (jobs->failed)
             return;
-        find_idle(jobs, allocation);
+
+        /* Find jobs whose allocation was idle between their steps. */
+        char idle[HUMAN_SIZE], all[HUMAN_SIZE], share[HUMAN_SIZE], evidence[160];
+        if (!(allocation->n_jobs < 2) && allocation->idle_seconds > SHORT_SECONDS &&
+            !(allocation->idle_seconds < 0.1 * allocation->seconds)) {
+            text_fit(evidence, sizeof evidence, "%s of %s, from the first start to the last end",
+                human_seconds(allocation->idle_seconds, idle),
+                human_seconds(allocation->seconds, all));
+            jobs_add_finding(jobs, (double)(allocation->first_job + allocation->n_jobs - 1),
+                "idle_time", evidence, "Nothing that was tracked ran for %s of the time of job %s",
+                human_share(100 * allocation->idle_seconds / allocation->seconds, share),
+                allocation->job_id);
+        }
+
         advise(jobs, allocation);
     }
 }

@@ -4,11 +4,399 @@
 #include "base/cleanup.h"
 #include "base/doubles.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "model/straggler.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- GPUs ---- */
+
+/* A GPU as a rank saw it. Without a UUID it is named by its PCI address, which is unique on its
+ * machine alone. */
+struct seen {
+    const char *machine, *uuid;
+    const struct jobs_rank *rank;
+    double joules, percent;
+};
+
+static int compare_seen(const void *left, const void *right)
+{
+    const struct seen *a = left, *b = right;
+    ORDER_BY_TEXT(a->machine, b->machine);
+    return strcmp(a->uuid, b->uuid);
+}
+
+static const char *machine_of(const struct jobs_rank *rank)
+{
+    return rank->boot_id[0] ? rank->boot_id : rank->node;
+}
+
+/* Returns the first GPU of that rank or a later one: GPUs are in the order of ranks. */
+static size_t first_of(const struct gput_jobs *jobs, size_t rank)
+{
+    size_t low = 0, high = jobs->n_gpus;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (jobs->gpus[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Lists the GPUs that ranks of the job report, sorted by machine and UUID. NULL without memory.
+ * */
+static struct seen *list_seen(
+    const struct gput_jobs *jobs, const struct jobs_job *job, size_t *count)
+{
+    size_t first = first_of(jobs, job->first), end = first_of(jobs, job->first + job->count);
+    struct seen *seen = calloc(end - first + 1, sizeof *seen);
+    *count = seen ? end - first : 0;
+    for (size_t i = 0; i < *count; i++) {
+        const struct jobs_gpu *gpu = &jobs->gpus[first + i];
+        const struct jobs_rank *rank = &jobs->ranks[gpu->rank];
+        seen[i] = (struct seen){machine_of(rank), gpu->uuid, rank, gpu->joules, gpu->percent};
+    }
+    if (*count > 1)
+        qsort(seen, *count, sizeof *seen, compare_seen);
+    return seen;
+}
+
+/* Unites the entries of each GPU, with its joules and its mean use while ranks ran. `spans` has
+ * space for all entries. Returns the number of GPUs. */
+static size_t unite(struct seen *seen, size_t count, struct span *spans)
+{
+    size_t kept = 0;
+    for (size_t i = 0, next; i < count; i = next) {
+        struct seen gpu = seen[i];
+        double sum = 0, known = 0;
+        for (next = i; next < count && compare_seen(&seen[i], &seen[next]) == 0; next++) {
+            double seconds = seen[next].rank->seconds > 0 ? seen[next].rank->seconds : 0;
+            spans[next - i] = jobs_span_of(seen[next].rank, seen[next].joules);
+            sum += isnan(seen[next].percent) ? 0 : seen[next].percent * seconds;
+            known += isnan(seen[next].percent) ? 0 : seconds;
+        }
+        gpu.joules = spans_sum_covered_once(spans, next - i);
+        gpu.percent = known > 0 ? sum / known : NAN;
+        seen[kept++] = gpu;
+    }
+    return kept;
+}
+
+/* Returns the mean use of a machine's GPUs, from the means of its ranks. */
+static double mean_of_ranks(const struct gput_jobs *jobs, const struct jobs_machine *machine)
+{
+    double sum = 0, gpus = 0;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (rank->gpus > 0 && !isnan(rank->gpu_percent)) {
+            sum += rank->gpu_percent * rank->gpus;
+            gpus += rank->gpus;
+        }
+    }
+    return gpus > 0 ? sum / gpus : NAN;
+}
+
+/* A weighted mean over GPUs, being added up. */
+struct means {
+    double sum, count;
+};
+
+static void add_mean(struct means *means, double percent, double count)
+{
+    means->sum += isnan(percent) ? 0 : percent * count;
+    means->count += isnan(percent) ? 0 : count;
+}
+
+/* True where the driver did not tell a rank in time how many GPUs it has. */
+static bool some_is_unknown(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    for (size_t i = job->first; i < job->first + job->count; i++)
+        if (isnan(jobs->ranks[i].gpus))
+            return true;
+    return false;
+}
+
+/* Adds up the GPUs that the ranks of a job see. */
+static void add_gpus(struct gput_jobs *jobs, struct jobs_job *job)
+{
+    size_t count;
+    struct means means = {0};
+    struct seen *seen = list_seen(jobs, job, &count);
+    struct span *spans = calloc(count + 1, sizeof *spans);
+    jobs->failed |= !seen || !spans;
+    count = seen && spans ? unite(seen, count, spans) : 0;
+    free(spans);
+    job->gpus = (double)count;
+    job->gpu_joules = NAN;
+    for (size_t i = 0; i < count; i++) {
+        number_add_known(&job->gpu_joules, seen[i].joules);
+        add_mean(&means, seen[i].percent, 1);
+    }
+
+    /* Add GPUs of machines whose ranks list none. */
+    const struct jobs_machine *machine = &jobs->machines[jobs->ranks[job->first].machine];
+    for (size_t i = 0; i < job->n_machines; i++, machine++) {
+        const char *name = machine_of(&jobs->ranks[machine->first]);
+        double listed = 0;
+        for (size_t j = 0; j < count; j++)
+            listed += strcmp(seen[j].machine, name) == 0;
+
+        /* Count the GPUs of ranks that have only samples, which do not name GPUs: at most those of
+         * the machine that `listed` leaves. */
+        double sum = 0, all = NAN;
+        for (size_t k = machine->first; k < machine->first + machine->count; k++) {
+            const struct jobs_rank *rank = &jobs->ranks[k];
+            all = fmax(all, rank->system_gpus);
+            if (rank->gpus > 0 && first_of(jobs, k) == first_of(jobs, k + 1))
+                sum += rank->gpus;
+        }
+        double unlisted = fmax(0, fmin(sum, all - listed));
+
+        job->gpus += unlisted;
+        add_mean(&means, mean_of_ranks(jobs, machine), unlisted);
+    }
+
+    if (job->gpus == 0 && some_is_unknown(jobs, job))
+        job->gpus = NAN;
+    job->gpu_percent = means.count > 0 ? means.sum / means.count : NAN;
+    free(seen);
+}
+
+/* ---- Cores ---- */
+
+/* No machine has more CPUs. */
+#define MAX_CPUS 8192
+
+/* Counts the CPUs, each once, that the ranks on the machine with that clock may run on. NaN:
+ * unknown for one of them. */
+static double count_cpus(const struct gput_jobs *jobs, size_t from, size_t count, size_t clock)
+{
+    uint64_t has[MAX_CPUS / 64] = {0};
+    double sum = 0, first, last;
+    for (size_t i = from; i < from + count; i++) {
+        const char *at = jobs->ranks[i].cpus;
+        if (jobs->machines[jobs->ranks[i].machine].clock != clock)
+            continue;
+        if (at[0] < '0' || at[0] > '9')
+            return NAN;
+        while (jobs_next_ranks(&at, &first, &last)) {
+            for (double cpu = fmax(first, 0); cpu <= last && cpu < MAX_CPUS; cpu++)
+                has[(size_t)cpu / 64] |= 1ull << ((size_t)cpu % 64);
+        }
+    }
+    for (size_t i = 0; i < MAX_CPUS / 64; i++)
+        sum += __builtin_popcountll(has[i]);
+    return sum > 0 ? sum : NAN;
+}
+
+/*
+ * Returns how many cores the ranks of a machine may use together: the union of the CPUs that they
+ * are bound to, no more than a control group that they share allows, and no more than Slurm's
+ * allocation.
+ */
+static double cores_of(const struct gput_jobs *jobs, size_t from, size_t count)
+{
+    const struct jobs_rank *first = &jobs->ranks[from];
+    double sum = NAN, slurm = NAN, shared = NAN, highest = NAN;
+    bool is_one_group = true;
+    for (size_t i = from; i < from + count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (rank->is_retried && count > 1) /* its restarted session takes its place */
+            continue;
+        number_add_known(&sum, rank->cores);
+        highest = fmax(highest, rank->cores);
+        slurm = fmax(slurm, rank->slurm_cores);
+        shared = fmax(shared, rank->shared_cores);
+        is_one_group &= rank->cgroup == first->cgroup;
+    }
+    double cores = fmin(sum, count_cpus(jobs, from, count, jobs->machines[first->machine].clock));
+    if (is_one_group)
+        cores = fmin(cores, shared);
+    cores = fmin(fmin(cores, slurm), first->system_cores);
+    return fmax(cores, isnan(slurm) ? highest : NAN);
+}
+
+/* ---- Elements of an array, which have their cores while they run ---- */
+
+struct change {
+    double time, cores;
+    struct jobs_rank *rank;
+};
+
+static int compare_changes(const void *left, const void *right)
+{
+    const struct change *a = left, *b = right;
+    ORDER_BY(a->time, b->time);
+    return ORDER(a->cores, b->cores);
+}
+
+/* Returns the core-seconds of elements that together have at most `most` cores at each moment.
+ * Sets `share_cores` of each to its mean share of them. */
+static double add_over_time(struct change *changes, size_t count, double most)
+{
+    double core_seconds = NAN, cores = 0, parts = 0; /* in seconds */
+    qsort(changes, count, sizeof *changes, compare_changes);
+    for (size_t i = 0; i < count; i++) {
+        struct jobs_rank *rank = changes[i].rank;
+        if (changes[i].cores > 0)
+            rank->share_cores = parts;
+        else
+            rank->share_cores = (parts - rank->share_cores) / rank->seconds * -changes[i].cores;
+        if (i + 1 == count)
+            break;
+        cores += changes[i].cores;
+        double seconds = changes[i + 1].time - changes[i].time, had = fmin(cores, most);
+        number_add_known(&core_seconds, had * seconds);
+        parts += cores > had ? had / cores * seconds : seconds;
+    }
+    return core_seconds;
+}
+
+/* Returns the core-seconds of the ranks on the machine with that clock. */
+static double core_seconds_of(struct gput_jobs *jobs, size_t first, size_t count, size_t clock)
+{
+    size_t n_changes = 0;
+    double most = count_cpus(jobs, first, count, clock), system = NAN;
+    CLEANUP_FREE struct change *changes = calloc(2 * count, sizeof *changes);
+    jobs->failed |= !changes;
+    for (size_t i = first; changes && i < first + count; i++) {
+        struct jobs_rank *rank = &jobs->ranks[i];
+        double cores = cores_of(jobs, i, 1), start = isnan(rank->start) ? 0 : rank->start;
+        if (jobs->machines[rank->machine].clock != clock || !(rank->seconds > 0) || !(cores > 0))
+            continue;
+        changes[n_changes++] = (struct change){start, cores, rank};
+        changes[n_changes++] = (struct change){start + rank->seconds, -cores, rank};
+        system = fmax(system, rank->system_cores);
+    }
+    return changes ? add_over_time(changes, n_changes, fmin(most, system)) : NAN;
+}
+
+/* ---- Ranks, which have theirs together ---- */
+
+/* Returns how many ranks of a machine run at once: a restarted rank counts once. */
+static double places_of(const struct gput_jobs *jobs, const struct jobs_machine *machine)
+{
+    double count = 0;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++)
+        count += !jobs->ranks[i].is_retried;
+    return fmax(count, 1);
+}
+
+/* Computes the cores of a job, its machines and its ranks. `seconds` of machines
+ * must be set. */
+static void add_cores(struct gput_jobs *jobs, struct jobs_job *job)
+{
+    job->cores = job->core_seconds = NAN;
+    if (job->is_array || job->is_list) {
+        /* Add the cores of a job whose elements have theirs while they run. `cores` of a machine is
+         * a mean. */
+        for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+            struct jobs_machine *machine = &jobs->machines[i];
+            double had = core_seconds_of(jobs, machine->first, machine->count, machine->clock);
+            machine->cores = machine->seconds > 0 ? had / machine->seconds : NAN;
+        }
+        for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+            if (jobs->machines[i].clock ==
+                i) /* after the machines: shares count all elements with that clock */
+                number_add_known(
+                    &job->core_seconds, core_seconds_of(jobs, job->first, job->count, i));
+        }
+        return;
+    }
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+        struct jobs_machine *machine = &jobs->machines[i];
+        machine->cores = cores_of(jobs, machine->first, machine->count);
+    }
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+        if (jobs->machines[i].clock == i) {
+            /* Add the cores of the machines with one clock, which are one machine. */
+            double own = NAN, system = NAN;
+            for (size_t k = i; k < job->first_machine + job->n_machines; k++) {
+                const struct jobs_machine *machine = &jobs->machines[k];
+                if (machine->clock != i)
+                    continue;
+                number_add_known(&own, machine->cores);
+                system = fmax(system, jobs->ranks[machine->first].system_cores);
+            }
+            double cores = fmin(fmin(own, system), count_cpus(jobs, job->first, job->count, i));
+            number_add_known(&job->cores, cores);
+            for (size_t k = job->first; k < job->first + job->count; k++) {
+                struct jobs_rank *rank = &jobs->ranks[k];
+                const struct jobs_machine *machine = &jobs->machines[rank->machine];
+                double share = cores / own * machine->cores / places_of(jobs, machine);
+                if (machine->clock == i)
+                    rank->share_cores = fmin(rank->cores, share);
+            }
+        }
+    }
+}
+
+/* ---- Energy ---- */
+
+struct jobs_energy {
+    double joules, unread_seconds; /* read by its ranks; in which ranks ran and none read them */
+};
+
+/* Returns when a rank read the counters. A rank that takes over from another reads them until it
+ * ends. */
+static struct span reading_of(const struct jobs_rank *rank)
+{
+    struct span span = jobs_span_of(rank, rank->machine_joules);
+    if (rank->node_seconds <= 0)
+        span.value = NAN;
+    else if (!isinf(span.end) && rank->node_seconds < rank->seconds)
+        span.start = span.end - rank->node_seconds;
+    return span;
+}
+
+/* Returns for how long ranks ran and none read the counters. NaN: not known. */
+static double unread_seconds(
+    struct span *readings, size_t n_readings, struct span *all, size_t n_all)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n_readings; i++) {
+        if (!isnan(readings[i].value))
+            readings[count++] = readings[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (isinf(readings[i].end))
+            return NAN;
+    }
+    return count > 0
+               ? fmax(0, spans_covered_seconds(all, n_all) - spans_covered_seconds(readings, count))
+               : NAN;
+}
+
+/* Returns the joules of a machine's CPU and DRAM that `count` ranks from `first` on read, and for
+ * how long none of them read the counters. Trackers of its ranks take turns in reading them, or
+ * each reads them. */
+static struct jobs_energy energy_of(
+    struct gput_jobs *jobs, const char *boot_id, size_t first, size_t count)
+{
+    struct jobs_energy energy = {NAN, NAN};
+    size_t n_readings = 0, n_all = 0;
+    CLEANUP_FREE struct span *readings = calloc(count + 1, sizeof *readings);
+    CLEANUP_FREE struct span *all = calloc(count + 1, sizeof *all);
+    jobs->failed |= !readings || !all;
+    for (size_t i = first; readings && all && i < first + count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (strcmp(rank->boot_id, boot_id) != 0)
+            continue;
+        readings[n_readings++] = reading_of(rank);
+        struct span span = jobs_span_of(rank, NAN);
+        if (!isinf(span.end))
+            all[n_all++] = span;
+    }
+    if (readings && all) {
+        energy.joules = spans_sum_covered_once(readings, n_readings);
+        energy.unread_seconds = unread_seconds(readings, n_readings, all, n_all);
+    }
+    return energy;
+}
 
 /* If no rank uses more cores, the ranks do not wait for each other's computation. */
 #define IDLE_CORES 0.1
@@ -136,7 +524,7 @@ static void add_up_machine(
     machine->allowed_ram_bytes = allowed_ram_of(jobs, job, machine);
     machine->ram_percent = 100 * machine->ram_of_limit_bytes / machine->allowed_ram_bytes;
     machine->energy_joules =
-        jobs_energy_of(jobs, machine->boot_id, machine->first, machine->count).joules;
+        energy_of(jobs, machine->boot_id, machine->first, machine->count).joules;
 }
 
 /* ---- Ranks ---- */
@@ -210,14 +598,6 @@ static void compare_rank(
     rank->is_straggler = straggler_is(seconds, job->median_seconds, cpu, job->median_cpu_seconds);
 }
 
-/* True where this rank's end is unknown and another's is known: it ran longer than its files
- * say. */
-static bool went_on(const struct jobs_job *job, const struct jobs_rank *rank)
-{
-    return jobs_is_unfinished(rank) && rank->start_text[0] &&
-           job->unfinished < (double)job->present;
-}
-
 /* Returns the longest time, or the most CPU time, of any rank. */
 static double highest_of(const struct gput_jobs *jobs, const struct jobs_job *job, bool of_cpu)
 {
@@ -241,14 +621,21 @@ static double median_of(const struct gput_jobs *jobs, const struct jobs_job *job
         double value = of_cpu ? work_of(job, rank) : seconds_of(rank);
         bool counts = job->all_failed || !jobs_has_failed(rank);
         if (!isnan(value) && counts)
-            values[count++] = went_on(job, rank) ? highest : value;
+            values[count++] = (jobs_is_unfinished(rank) && rank->start_text[0] &&
+                                  job->unfinished < (double)job->present)
+                                  ? highest
+                                  : value;
     }
     return values ? doubles_median(values, count) : NAN;
 }
 
-/* Finds the slowest and the busiest rank, and by how much they are above the median. */
-static void find_slowest(const struct gput_jobs *jobs, struct jobs_job *job)
+/* Compares the ranks of a job with each other. */
+static void compare_ranks(struct gput_jobs *jobs, struct jobs_job *job)
 {
+    double highest = NAN;
+    job->waited_seconds = NAN;
+
+    /* Find the slowest and the busiest rank, and by how much they are above the median. */
     job->slowest_seconds = job->busiest_cpu_seconds = job->slowest_rank = job->busiest_rank = NAN;
     job->median_seconds = median_of(jobs, job, false);
     job->median_cpu_seconds = median_of(jobs, job, true);
@@ -268,14 +655,7 @@ static void find_slowest(const struct gput_jobs *jobs, struct jobs_job *job)
         by_cpu = job->busiest_cpu_seconds / job->median_cpu_seconds - 1;
     job->are_comparable = are_comparable(jobs, job);
     job->imbalance_percent = job->are_comparable ? 100 * fmax(by_time, by_cpu) : NAN;
-}
 
-/* Compares the ranks of a job with each other. */
-static void compare_ranks(struct gput_jobs *jobs, struct jobs_job *job)
-{
-    double highest = NAN;
-    job->waited_seconds = NAN;
-    find_slowest(jobs, job);
     for (size_t i = job->first; i < job->first + job->count; i++) {
         struct jobs_rank *rank = &jobs->ranks[i];
         rank->busy_cores = rank->seconds > 0 ? rank->cpu_seconds / rank->seconds : NAN;
@@ -339,35 +719,6 @@ static void count_failed(const struct gput_jobs *jobs, struct jobs_job *job)
     }
 }
 
-/* Adds up the figures of the machines of a job. */
-static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
-{
-    job->cpu_seconds = job->max_ram_bytes = job->cpu_joules = NAN;
-    job->ram_percent = job->machine_ram_bytes = job->allowed_ram_bytes = NAN;
-    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
-        struct jobs_machine *machine = &jobs->machines[i];
-        add_up_machine(jobs, job, machine);
-        if (machine->ram_percent > job->ram_percent || isnan(job->ram_percent)) {
-            job->ram_percent = machine->ram_percent;
-            job->machine_ram_bytes = machine->ram_of_limit_bytes;
-            job->allowed_ram_bytes = machine->allowed_ram_bytes;
-            job->fullest = machine->name;
-        }
-        number_add_known(&job->cpu_seconds, machine->cpu_seconds);
-        machine->unread_seconds = NAN;
-        if (machine->clock != i) /* machines with one boot id are one: its joules count once */
-            continue;
-        struct jobs_energy energy = jobs_energy_of(jobs, machine->boot_id, job->first, job->count);
-        number_add_known(&job->cpu_joules, energy.joules);
-        machine->unread_seconds = energy.unread_seconds;
-    }
-    jobs_add_cores(jobs, job);
-    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
-        if (jobs->machines[i].clock == i)
-            add_others(jobs, job, i);
-    }
-}
-
 /* Returns for how long at least one session of a job ran, without those whose clock is doubtful.
  * */
 static double run_seconds_of(struct gput_jobs *jobs, const struct jobs_job *job)
@@ -383,9 +734,41 @@ static double run_seconds_of(struct gput_jobs *jobs, const struct jobs_job *job)
     return count > 0 ? spans_covered_seconds(spans, count) : NAN;
 }
 
-/* Adds up the figures of the ranks of a job. */
-static void add_ranks(struct gput_jobs *jobs, struct jobs_job *job)
+void jobs_add_up(struct gput_jobs *jobs, struct jobs_job *job)
 {
+    count_ends(jobs, job);
+    count_failed(jobs, job);
+
+    /* Add up the figures of the machines of a job. */
+    job->cpu_seconds = job->max_ram_bytes = job->cpu_joules = NAN;
+    job->ram_percent = job->machine_ram_bytes = job->allowed_ram_bytes = NAN;
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+        struct jobs_machine *machine = &jobs->machines[i];
+        add_up_machine(jobs, job, machine);
+        if (machine->ram_percent > job->ram_percent || isnan(job->ram_percent)) {
+            job->ram_percent = machine->ram_percent;
+            job->machine_ram_bytes = machine->ram_of_limit_bytes;
+            job->allowed_ram_bytes = machine->allowed_ram_bytes;
+            job->fullest = machine->name;
+        }
+        number_add_known(&job->cpu_seconds, machine->cpu_seconds);
+        machine->unread_seconds = NAN;
+        if (machine->clock != i) /* machines with one boot id are one: its joules count once */
+            continue;
+        struct jobs_energy energy = energy_of(jobs, machine->boot_id, job->first, job->count);
+        number_add_known(&job->cpu_joules, energy.joules);
+        machine->unread_seconds = energy.unread_seconds;
+    }
+    add_cores(jobs, job);
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+        if (jobs->machines[i].clock == i)
+            add_others(jobs, job, i);
+    }
+
+    compare_ranks(jobs, job);
+    add_gpus(jobs, job);
+
+    /* Add up the figures of the ranks of a job. */
     double end = NAN;
     bool has_all_cpu = true;
     job->start = job->max_gpu_ram_bytes = job->energy_joules = job->time_limit_seconds = NAN;
@@ -418,14 +801,4 @@ static void add_ranks(struct gput_jobs *jobs, struct jobs_job *job)
     else
         job->core_seconds = job->cores * job->seconds;
     job->efficiency_percent = has_all_cpu ? 100 * job->cpu_seconds / job->core_seconds : NAN;
-}
-
-void jobs_add_up(struct gput_jobs *jobs, struct jobs_job *job)
-{
-    count_ends(jobs, job);
-    count_failed(jobs, job);
-    add_machines(jobs, job);
-    compare_ranks(jobs, job);
-    jobs_add_gpus(jobs, job);
-    add_ranks(jobs, job);
 }

@@ -97,22 +97,6 @@ static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
     fill_missing(&rank->gpu_percent, from->gpu_percent);
 }
 
-/* Exchanges two files of a session if only `next` has an identity: the first file is the one to
- * keep. */
-static void keep_identity(struct jobs_rank *rank, struct jobs_rank *next)
-{
-    if (has_identity(rank) || !has_identity(next))
-        return;
-    struct jobs_rank known = *next, longer = *rank;
-    char *path = known.path;
-    known.path = longer.path;
-    longer.path = path;
-    raise_to_later(&known, &longer);
-    known.samples = longer.samples;
-    *rank = known;
-    *next = longer;
-}
-
 void jobs_drop_empty(struct gput_jobs *jobs)
 {
     size_t kept = 0;
@@ -148,32 +132,29 @@ static int compare_parts(const void *left, const void *right)
     return ORDER(a->rank, b->rank);
 }
 
-/* Describes the file of a rank to the catalogue. */
-static void describe(const struct jobs_rank *rank, struct catalogue_file *file)
-{
-    catalogue_file_init(file, rank->path, (enum catalogue_kind)rank->files, rank->folder);
-    bool has_samples = rank->files == JOBS_SAMPLES;
-    file->rank = rank->rank;
-    file->pid = rank->pid;
-    file->start = has_samples ? rank->first_sample : rank->start;
-    file->end = rank->start + rank->seconds;
-    file->first_sample = rank->first_sample;
-    file->has_ended = !isnan(rank->end);
-    file->extent = has_samples ? rank->samples : rank->seconds;
-    file->first_row = rank->first_row;
-    file->hash = rank->samples_hash;
-    if (has_identity(rank))
-        text_fit(file->session, sizeof file->session, "%s %.0f %s", rank->boot_id, rank->pid,
-            rank->start_text);
-}
-
 /* Lists the files by the sessions that the catalogue says they are of. NULL without memory. */
 static struct part *list_parts(const struct gput_jobs *jobs)
 {
     CLEANUP_FREE struct catalogue_file *files = calloc(jobs->n_ranks + 1, sizeof *files);
     struct part *parts = calloc(jobs->n_ranks + 1, sizeof *parts);
-    for (size_t i = 0; files && i < jobs->n_ranks; i++)
-        describe(&jobs->ranks[i], &files[i]);
+    for (size_t i = 0; files && i < jobs->n_ranks; i++) {
+        /* Describe the file of a rank to the catalogue. */
+        catalogue_file_init(&files[i], jobs->ranks[i].path,
+            (enum catalogue_kind)jobs->ranks[i].files, jobs->ranks[i].folder);
+        bool has_samples = jobs->ranks[i].files == JOBS_SAMPLES;
+        files[i].rank = jobs->ranks[i].rank;
+        files[i].pid = jobs->ranks[i].pid;
+        files[i].start = has_samples ? jobs->ranks[i].first_sample : jobs->ranks[i].start;
+        files[i].end = jobs->ranks[i].start + jobs->ranks[i].seconds;
+        files[i].first_sample = jobs->ranks[i].first_sample;
+        files[i].has_ended = !isnan(jobs->ranks[i].end);
+        files[i].extent = has_samples ? jobs->ranks[i].samples : jobs->ranks[i].seconds;
+        files[i].first_row = jobs->ranks[i].first_row;
+        files[i].hash = jobs->ranks[i].samples_hash;
+        if (has_identity(&jobs->ranks[i]))
+            text_fit(files[i].session, sizeof files[i].session, "%s %.0f %s",
+                jobs->ranks[i].boot_id, jobs->ranks[i].pid, jobs->ranks[i].start_text);
+    }
     if (!files || !parts || catalogue_unite(files, jobs->n_ranks, NULL) != GPUT_OK) {
         free(parts);
         return NULL;
@@ -196,7 +177,20 @@ void jobs_unite_files(struct gput_jobs *jobs, size_t *alias)
             first = i;
             continue;
         }
-        keep_identity(rank, next);
+
+        /* Exchange two files of a session if only `next` has an identity: the first file is the one
+         * to keep. */
+        if (!has_identity(rank) && has_identity(next)) {
+            struct jobs_rank known = *next, longer = *rank;
+            char *path = known.path;
+            known.path = longer.path;
+            longer.path = path;
+            raise_to_later(&known, &longer);
+            known.samples = longer.samples;
+            *rank = known;
+            *next = longer;
+        }
+
         if (!(rank->files & next->files))
             put_together(rank, next);
         else if (!is_same_file(rank->path, next->path))

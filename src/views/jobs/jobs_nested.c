@@ -33,16 +33,6 @@ static bool has_rank(const struct jobs_rank *session, double number)
     return has;
 }
 
-/* True where a rank began while the session ran, on the same machine and in the same job. */
-static bool is_within(const struct jobs_rank *rank, const struct jobs_rank *session)
-{
-    return strcmp(rank->boot_id, session->boot_id) == 0 && rank->start >= session->start &&
-           rank->start <= session->start + session->seconds &&
-           strcmp(rank->launcher, session->launcher) == 0 &&
-           strcmp(rank->job_id, session->job_id) == 0 && strcmp(rank->step, session->step) == 0 &&
-           strcmp(rank->task, session->task) == 0;
-}
-
 /* Returns how many ranks `inner` has if it ran within `session` and `session` has all of them,
  * else 0. A tracked script may itself call `gpu-tracker run -- torchrun`. */
 static size_t count_within(const struct jobs_rank *inner, const struct jobs_rank *session)
@@ -75,7 +65,12 @@ static size_t count_own(
         return 0;
     for (size_t i = first; i < end; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
-        if (rank == session || !rank->path || !is_within(rank, session))
+        if (rank == session || !rank->path ||
+            !(strcmp(rank->boot_id, session->boot_id) == 0 && rank->start >= session->start &&
+                rank->start <= session->start + session->seconds &&
+                strcmp(rank->launcher, session->launcher) == 0 &&
+                strcmp(rank->job_id, session->job_id) == 0 &&
+                strcmp(rank->step, session->step) == 0 && strcmp(rank->task, session->task) == 0))
             continue;
         if (has_rank_of_its_own(rank))
             count += has_rank(session, rank->rank);
@@ -160,42 +155,6 @@ static struct outer *next_outer(
     return NULL;
 }
 
-/* It is a rank of what the session launched. */
-static bool is_rank_of(const struct jobs_rank *rank, const struct jobs_rank *session)
-{
-    return has_rank_of_its_own(rank) &&
-           (!has_rank_of_its_own(session) || strcmp(rank->launcher, session->launcher) != 0);
-}
-
-/* Counts for each session the ranks that it launched and that have files of their own. */
-static void count_ranks(const struct gput_jobs *jobs, struct outer *outers, size_t count)
-{
-    for (size_t i = 0; i < jobs->n_ranks; i++) {
-        const struct jobs_rank *rank = &jobs->ranks[i];
-        const char *at = rank->within;
-        struct outer *innermost = NULL, *outer;
-        while ((outer = next_outer(outers, count, rank, &at)))
-            innermost = outer;
-        if (innermost && is_rank_of(rank, innermost->session))
-            innermost->n_ranks++;
-    }
-}
-
-/* Adds a session to the list of those that ran within `outer`. */
-static void add_inner(struct outer *outer, const struct jobs_rank *inner)
-{
-    const struct jobs_rank *session = outer->session;
-    char cpu[HUMAN_SIZE], later[HUMAN_SIZE];
-    double seconds = inner->start + inner->seconds - session->start - session->seconds;
-    if (outer->n_inner++ >= MAX_NAMED)
-        return;
-    str_printf(&outer->inner, "%s%s: %s of CPU time", outer->n_inner > 1 ? "; " : "", inner->path,
-        human_seconds(inner->cpu_seconds, cpu));
-    if (seconds > MAX_LATER_SECONDS)
-        str_printf(&outer->inner, ", of which the last %s are in no sum: it ended later",
-            human_seconds(seconds, later));
-}
-
 /* Leaves out sessions within others, whose figures already include them. */
 static void leave_out_inner(struct gput_jobs *jobs, struct outer *outers, size_t count)
 {
@@ -205,7 +164,19 @@ static void leave_out_inner(struct gput_jobs *jobs, struct outer *outers, size_t
         struct outer *outer = rank->path ? next_outer(outers, count, rank, &at) : NULL;
         if (!outer)
             continue;
-        add_inner(outer, rank);
+
+        /* Add a session to the list of those that ran within `outer`. */
+        const struct jobs_rank *session = outer->session;
+        char cpu[HUMAN_SIZE], later[HUMAN_SIZE];
+        double seconds = rank->start + rank->seconds - session->start - session->seconds;
+        if (!(outer->n_inner++ >= MAX_NAMED)) {
+            str_printf(&outer->inner, "%s%s: %s of CPU time", outer->n_inner > 1 ? "; " : "",
+                rank->path, human_seconds(rank->cpu_seconds, cpu));
+            if (seconds > MAX_LATER_SECONDS)
+                str_printf(&outer->inner, ", of which the last %s are in no sum: it ended later",
+                    human_seconds(seconds, later));
+        }
+
         leave_out(rank);
     }
     for (size_t i = 0; i < count; i++) {
@@ -227,7 +198,20 @@ void jobs_leave_out_nested(struct gput_jobs *jobs)
     struct outer *outers = list_outers(jobs, &n_outers);
     if (!outers)
         return;
-    count_ranks(jobs, outers, n_outers);
+
+    /* Count for each session the ranks that it launched and that have files of their own. */
+    for (size_t i = 0; i < jobs->n_ranks; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        const char *at = rank->within;
+        struct outer *innermost = NULL, *outer;
+        while ((outer = next_outer(outers, n_outers, rank, &at)))
+            innermost = outer;
+        if (innermost && has_rank_of_its_own(rank) &&
+            (!has_rank_of_its_own(innermost->session) ||
+                strcmp(rank->launcher, innermost->session->launcher) != 0))
+            innermost->n_ranks++;
+    }
+
     for (size_t i = 0; i < n_outers; i++) {
         if (outers[i].n_ranks > 0)
             leave_out_launcher(jobs, outers[i].session, outers[i].n_ranks);

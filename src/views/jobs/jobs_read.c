@@ -232,20 +232,6 @@ static void add_results(
 
 /* ---- Reports and what killed sessions left ---- */
 
-/* Reads a file of results. False: it is damaged, or cannot be read. */
-static bool read_results(struct gput_jobs *jobs, const char *path, struct gput_error *error)
-{
-    struct gput_results results = {0};
-    enum results_form form;
-    int code = results_read(path, &results, &form, error);
-    if (code == GPUT_OK)
-        add_results(jobs, path, form == RESULTS_KEPT ? JOBS_KEPT : JOBS_REPORT, &results);
-    else if (code == GPUT_ERROR_UNSUPPORTED)
-        jobs->files_left_out++; /* written by another program */
-    results_finish(&results);
-    return code == GPUT_OK || code == GPUT_ERROR_UNSUPPORTED;
-}
-
 /* Adds a rank from a manifest beside a report that has no identity. False: it cannot be read. */
 static bool read_manifest(struct gput_jobs *jobs, const char *path)
 {
@@ -492,46 +478,20 @@ static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int 
     } else if ((size_t)size > RESULTS_MAX_BYTES) {
         jobs->files_left_out++;
     } else {
-        is_read = read_results(jobs, path, &error);
+        /* Read a file of results. False: it is damaged, or cannot be read. */
+        struct gput_results results = {0};
+        enum results_form form;
+        int code = results_read(path, &results, &form, &error);
+        if (code == GPUT_OK)
+            add_results(jobs, path, form == RESULTS_KEPT ? JOBS_KEPT : JOBS_REPORT, &results);
+        else if (code == GPUT_ERROR_UNSUPPORTED)
+            jobs->files_left_out++; /* written by another program */
+        results_finish(&results);
+        is_read = code == GPUT_OK || code == GPUT_ERROR_UNSUPPORTED;
     }
     jobs->failed |= error.code == GPUT_ERROR_MEMORY;
     if (!is_read)
         jobs_add_finding(jobs, NAN, "unreadable", error.message, "%s could not be read", path);
-}
-
-/* Reads all files in a folder and in those below it. */
-static int read_folder(
-    struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error)
-{
-    struct dirent **entries;
-    struct gput_error reason;
-    int count = scandir(path, &entries, NULL, file_by_name);
-    size_t above = jobs->folder;
-    if (count < 0)
-        return error_set_errno(error, errno, "%s", path);
-    size_t folder = ++jobs->n_folders;
-    for (int i = 0; i < count; i++) {
-        char *below;
-        jobs->folder = folder;
-        bool is_self =
-            strcmp(entries[i]->d_name, ".") == 0 || strcmp(entries[i]->d_name, "..") == 0;
-        if (!is_self && asprintf(&below, "%s/%s", path, entries[i]->d_name) >= 0) {
-            if (depth < MAX_DEPTH && read_path(jobs, below, depth + 1, &reason) != GPUT_OK)
-                jobs_add_finding(
-                    jobs, NAN, "unreadable", reason.message, "%s could not be read", below);
-            free(below);
-        }
-        free(entries[i]);
-    }
-    free(entries);
-    jobs->folder = above;
-    return GPUT_OK;
-}
-
-static bool has_our_extension(const char *path)
-{
-    return text_ends_with(path, ".json") || text_ends_with(path, ".csv") ||
-           text_ends_with(path, ".sqlite");
 }
 
 /* Reads a file or a folder. */
@@ -541,12 +501,38 @@ static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct
     if (lstat(path, &link) != 0)
         return error_set_errno(error, errno, "%s", path);
     if (stat(path, &info) != 0)
-        return depth == 0 || has_our_extension(path) ? error_set_errno(error, errno, "%s", path)
-                                                     : GPUT_OK; /* a dangling link */
+        return depth == 0 || text_ends_with(path, ".json") || text_ends_with(path, ".csv") ||
+                       text_ends_with(path, ".sqlite")
+                   ? error_set_errno(error, errno, "%s", path)
+                   : GPUT_OK; /* a dangling link */
     if (S_ISDIR(info.st_mode) && S_ISLNK(link.st_mode) && depth > 0)
         return GPUT_OK; /* the link may lead to a folder above this one */
-    if (S_ISDIR(info.st_mode))
-        return read_folder(jobs, path, depth, error);
+    if (S_ISDIR(info.st_mode)) {
+        /* Read all files in a folder and in those below it. */
+        struct dirent **entries;
+        struct gput_error reason;
+        int count = scandir(path, &entries, NULL, file_by_name);
+        size_t above = jobs->folder;
+        if (count < 0)
+            return error_set_errno(error, errno, "%s", path);
+        size_t folder = ++jobs->n_folders;
+        for (int i = 0; i < count; i++) {
+            char *below;
+            jobs->folder = folder;
+            bool is_self =
+                strcmp(entries[i]->d_name, ".") == 0 || strcmp(entries[i]->d_name, "..") == 0;
+            if (!is_self && asprintf(&below, "%s/%s", path, entries[i]->d_name) >= 0) {
+                if (depth < MAX_DEPTH && read_path(jobs, below, depth + 1, &reason) != GPUT_OK)
+                    jobs_add_finding(
+                        jobs, NAN, "unreadable", reason.message, "%s could not be read", below);
+                free(below);
+            }
+            free(entries[i]);
+        }
+        free(entries);
+        jobs->folder = above;
+        return GPUT_OK;
+    }
     if (S_ISREG(info.st_mode))
         read_file(jobs, path, info.st_size, depth);
     return GPUT_OK;

@@ -109,18 +109,6 @@ static void find_runs(struct jobs_rank *ranks, size_t count)
     }
 }
 
-/* Gives sessions of one job their runs. */
-static void index_runs(struct gput_jobs *jobs)
-{
-    struct jobs_rank *ranks = jobs->ranks;
-    for (size_t first = 0, end; first < jobs->n_ranks; first = end) {
-        for (end = first + 1;
-             end < jobs->n_ranks && compare_names_and_runs(&ranks[first], &ranks[end]) == 0;)
-            end++;
-        jobs_index_runs(jobs, &ranks[first], end - first);
-    }
-}
-
 /* Orders sessions by job, the runs of a job by their starts. */
 static int compare_jobs(const void *left, const void *right)
 {
@@ -430,17 +418,6 @@ static void describe_jobs(struct gput_jobs *jobs)
     }
 }
 
-/* Copies the names, boot ids and clock states of machines from their sessions. */
-static void describe_machines(struct gput_jobs *jobs)
-{
-    for (size_t i = 0; i < jobs->n_machines; i++) {
-        const struct jobs_rank *rank = &jobs->ranks[jobs->machines[i].first];
-        jobs->machines[i].name = rank->node;
-        jobs->machines[i].boot_id = rank->boot_id;
-        jobs->machines[i].kernel_clock = rank->clock;
-    }
-}
-
 void jobs_sort(struct gput_jobs *jobs)
 {
     size_t n_numbers = jobs->n_ranks, *alias = number_ranks(jobs);
@@ -458,7 +435,15 @@ void jobs_sort(struct gput_jobs *jobs)
         find_runs(&jobs->ranks[first], end - first);
     }
 
-    index_runs(jobs);
+    /* Give sessions of one job their runs. */
+    struct jobs_rank *ranks = jobs->ranks;
+    for (size_t first = 0, end; first < jobs->n_ranks; first = end) {
+        for (end = first + 1;
+             end < jobs->n_ranks && compare_names_and_runs(&ranks[first], &ranks[end]) == 0;)
+            end++;
+        jobs_index_runs(jobs, &ranks[first], end - first);
+    }
+
     jobs_sort_ranks(jobs, compare_jobs);
     split_into_jobs(jobs);
     jobs_sort_ranks(jobs, compare_machines);
@@ -466,7 +451,15 @@ void jobs_sort(struct gput_jobs *jobs)
     free(alias);
     describe_jobs(jobs);
     split_into_machines(jobs);
-    describe_machines(jobs);
+
+    /* Copy the names, boot ids and clock states of machines from their sessions. */
+    for (size_t i = 0; i < jobs->n_machines; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[jobs->machines[i].first];
+        jobs->machines[i].name = rank->node;
+        jobs->machines[i].boot_id = rank->boot_id;
+        jobs->machines[i].kernel_clock = rank->clock;
+    }
+
     jobs_find_runs_at_once(jobs);
 
     jobs->order = calloc(jobs->n_ranks + 1, sizeof *jobs->order);

@@ -83,20 +83,6 @@ static struct layout lay_out(const struct gput_jobs *jobs, const struct jobs_job
     return layout;
 }
 
-/* Writes the names of the columns of ranks. */
-static void write_header(const struct jobs_job *job, const struct layout *layout, struct str *text)
-{
-    str_printf(text, "  %*s  %-*s %*s %*s %8s", layout->number_width, job->noun,
-        layout->machine_width, "machine", TIME_WIDTH, "wall time", TIME_WIDTH, "CPU time", "RAM");
-    if (layout->has_gpu)
-        str_printf(text, " %5s", "GPU");
-    if (layout->has_cpu_wait)
-        str_printf(text, " %8s", "CPU wait");
-    if (layout->has_waited)
-        str_printf(text, " %*s", TIME_WIDTH, "waited");
-    str_append(text, "  end\n");
-}
-
 /* Writes the line of a rank. */
 static void write_rank(const struct jobs_rank *rank, const struct layout *layout, struct str *text)
 {
@@ -175,19 +161,6 @@ static void write_count(const struct gput_jobs *jobs, const struct jobs_job *job
         str_printf(text, " (known: %.0f of %.0f)", job->known_ranks, job->world_size);
 }
 
-/* Writes what the ranks used of their GPUs. */
-static void write_gpus(const struct jobs_job *job, struct str *text)
-{
-    char ram[HUMAN_SIZE];
-    str_printf(text, "  GPU      %.0f GPU%s", job->gpus, job->gpus > 1 ? "s" : "");
-    if (!isnan(job->gpu_percent))
-        str_printf(text, ", %.0f %% used on average", job->gpu_percent);
-    if (!isnan(job->max_gpu_ram_bytes))
-        str_printf(text, ", %s of GPU RAM in the largest %s",
-            human_bytes(job->max_gpu_ram_bytes, ram), job->session_noun);
-    str_append(text, "\n");
-}
-
 /* Writes a share as a bar, like jobstats; nothing where it is unknown. */
 static void write_bar(double percent, struct str *text)
 {
@@ -239,8 +212,17 @@ static void write_figures(const struct jobs_job *job, struct str *text)
             jobs_format_cores(job->cores, cores), job->is_array ? " on average" : "",
             human_share(job->efficiency_percent, share), human_seconds(job->cpu_seconds, cpu));
     write_ram(job, text);
-    if (job->gpus > 0)
-        write_gpus(job, text);
+    if (job->gpus > 0) {
+        /* Write what the ranks used of their GPUs. */
+        char ram[HUMAN_SIZE];
+        str_printf(text, "  GPU      %.0f GPU%s", job->gpus, job->gpus > 1 ? "s" : "");
+        if (!isnan(job->gpu_percent))
+            str_printf(text, ", %.0f %% used on average", job->gpu_percent);
+        if (!isnan(job->max_gpu_ram_bytes))
+            str_printf(text, ", %s of GPU RAM in the largest %s",
+                human_bytes(job->max_gpu_ram_bytes, ram), job->session_noun);
+        str_append(text, "\n");
+    }
     if (!isnan(job->energy_joules))
         str_printf(text, "  Energy   %s: each machine and GPU once\n",
             human_joules(job->energy_joules, energy));
@@ -276,24 +258,6 @@ static void write_clocks_by(const struct gput_jobs *jobs, const struct jobs_job 
     }
 }
 
-/* Writes how the clocks of several machines were compared. */
-static void write_clocks(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
-{
-    static const char *const sources[] = {JOBS_CLOCK_REFERENCE, JOBS_CLOCK_BOOT, JOBS_CLOCK_MARKS,
-        JOBS_CLOCK_ENDS, JOBS_CLOCK_STARTS, JOBS_CLOCK_NONE};
-    bool is_first = true;
-    for (size_t i = 0; i < sizeof sources / sizeof *sources && job->n_machines > 1; i++)
-        write_clocks_by(jobs, job, sources[i], &is_first, text);
-    str_append(text, is_first ? "" : "\n");
-}
-
-static void write_finding(const struct jobs_finding *finding, struct str *text)
-{
-    str_printf(text, "  - %s.\n", finding->text);
-    if (finding->evidence)
-        str_printf(text, "    %s\n", finding->evidence);
-}
-
 /* True where a finding is about everything under a scheduler id, of which this job is the last
  * part. */
 static bool is_of_allocation(const struct gput_jobs *jobs, const struct jobs_finding *finding)
@@ -310,8 +274,11 @@ static void write_findings(
         const struct jobs_finding *finding = &jobs->findings[i];
         if (is_of_allocation(jobs, finding) != of_allocation)
             continue;
-        if (finding->job == job || (isnan(job) && isnan(finding->job)))
-            write_finding(finding, text);
+        if (finding->job == job || (isnan(job) && isnan(finding->job))) {
+            str_printf(text, "  - %s.\n", finding->text);
+            if (finding->evidence)
+                str_printf(text, "    %s\n", finding->evidence);
+        }
     }
 }
 
@@ -426,7 +393,14 @@ static void write_job(const struct gput_jobs *jobs, size_t index, struct str *te
     if (allocation && allocation->n_jobs == 1)
         write_script(allocation, text);
     write_figures(job, text);
-    write_clocks(jobs, job, text);
+
+    /* Write how the clocks of several machines were compared. */
+    static const char *const sources[] = {JOBS_CLOCK_REFERENCE, JOBS_CLOCK_BOOT, JOBS_CLOCK_MARKS,
+        JOBS_CLOCK_ENDS, JOBS_CLOCK_STARTS, JOBS_CLOCK_NONE};
+    bool is_first = true;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources && job->n_machines > 1; i++)
+        write_clocks_by(jobs, job, sources[i], &is_first, text);
+    str_append(text, is_first ? "" : "\n");
 
     size_t listed = 0;
     struct layout layout = lay_out(jobs, job);
@@ -435,8 +409,19 @@ static void write_job(const struct gput_jobs *jobs, size_t index, struct str *te
         for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
             if ((int)concern_of(jobs->order[i]) != concern)
                 continue;
-            if (listed++ == 0)
-                write_header(job, &layout, text);
+            if (listed++ == 0) {
+                /* Write the names of the columns of ranks. */
+                str_printf(text, "  %*s  %-*s %*s %*s %8s", layout.number_width, job->noun,
+                    layout.machine_width, "machine", TIME_WIDTH, "wall time", TIME_WIDTH,
+                    "CPU time", "RAM");
+                if (layout.has_gpu)
+                    str_printf(text, " %5s", "GPU");
+                if (layout.has_cpu_wait)
+                    str_printf(text, " %8s", "CPU wait");
+                if (layout.has_waited)
+                    str_printf(text, " %*s", TIME_WIDTH, "waited");
+                str_append(text, "  end\n");
+            }
             write_rank(jobs->order[i], &layout, text);
         }
     }
