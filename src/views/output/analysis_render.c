@@ -62,34 +62,13 @@ static void add_energy(
         doc_add_double(object, gput_energy_figure_name(i), energy[i]);
 }
 
-/* Adds a block's exact figures: an object of unit, total and mean for each. */
-static void add_exact(
-    const struct gput_analysis *analysis, const struct gput_code_block *block, struct doc *parent)
+/* Adds a block or a part with its figures, and its parts below it. */
+static void add_block(
+    const struct gput_analysis *analysis, struct doc *array, const struct gput_code_block *block)
 {
-    struct doc *exact = doc_add_object(parent, "exact");
-    doc_label(exact, "Exact (counted at start and stop of each call)");
-    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
-        if (!analysis_shows_exact(analysis, i))
-            continue;
-        struct doc *figure = doc_add_object(exact, gput_exact_figure_name(i));
-        const char *unit = gput_exact_figure_unit(i), *name = exact_figure_total_name(i);
-        double total = block->exact[i];
-        if (unit)
-            doc_add_string(figure, "unit", unit);
-        /* What the kernel counts is whole, and stays that; a file may have anything. */
-        bool is_count = !unit || strcmp(unit, "bytes") == 0;
-        if (is_count && fabs(total) < 0x1p53 && total == trunc(total))
-            doc_add_int(figure, name, (int64_t)total);
-        else
-            doc_add_double(figure, name, total);
-        if (!exact_figure_is_largest(i))
-            doc_add_double(figure, "mean", analysis_exact_mean(block, i));
-    }
-}
+    struct doc *object = doc_add_object(array, NULL);
 
-/* Adds what says which block it is or, of a part, whose calls it has. */
-static void add_identity(struct doc *object, const struct gput_code_block *block)
-{
+    /* Add what says which block it is or, of a part, whose calls it has. */
     bool is_part = code_block_is_part(block);
     if (!is_part)
         doc_add_string(object, "name", block->name);
@@ -105,14 +84,7 @@ static void add_identity(struct doc *object, const struct gput_code_block *block
         doc_label(doc_add_int(object, "thread_id", block->thread_id), "Thread ID");
     if (block->thread_name)
         doc_add_string(object, "thread_name", block->thread_name);
-}
 
-/* Adds a block or a part with its figures, and its parts below it. */
-static void add_block(
-    const struct gput_analysis *analysis, struct doc *array, const struct gput_code_block *block)
-{
-    struct doc *object = doc_add_object(array, NULL);
-    add_identity(object, block);
     columns_add_to_doc(block_columns, n_block_columns, block, object);
     struct doc *compute_time = doc_add_object(object, "compute_time");
     add_statistics(compute_time, &block->compute_time);
@@ -125,8 +97,28 @@ static void add_block(
         doc_add_double(object, "self_time", block->self_time_total);
         doc_label(doc_add_double(object, "cpu_time", block->cpu_time_total), "CPU Time");
     }
-    if (analysis->exact)
-        add_exact(analysis, block, object);
+    if (analysis->exact) {
+        /* Add a block's exact figures: an object of unit, total and mean for each. */
+        struct doc *exact = doc_add_object(object, "exact");
+        doc_label(exact, "Exact (counted at start and stop of each call)");
+        for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
+            if (!analysis_shows_exact(analysis, i))
+                continue;
+            struct doc *figure = doc_add_object(exact, gput_exact_figure_name(i));
+            const char *unit = gput_exact_figure_unit(i), *name = exact_figure_total_name(i);
+            double total = block->exact[i];
+            if (unit)
+                doc_add_string(figure, "unit", unit);
+            /* What the kernel counts is whole, and stays that; a file may have anything. */
+            bool is_count = !unit || strcmp(unit, "bytes") == 0;
+            if (is_count && fabs(total) < 0x1p53 && total == trunc(total))
+                doc_add_int(figure, name, (int64_t)total);
+            else
+                doc_add_double(figure, name, total);
+            if (!exact_figure_is_largest(i))
+                doc_add_double(figure, "mean", analysis_exact_mean(block, i));
+        }
+    }
     if (block->n_parts == 0)
         return;
     struct doc *parts = doc_add_array(object, analysis->split == GPUT_SPLIT_THREAD ? "threads"
@@ -271,53 +263,6 @@ static void put_figures(struct text_grid *grid, const struct doc *row, bool head
         text_grid_put_number(grid, doc_number(total));
 }
 
-/* Writes "overall" or "resource_usage", a row a measurement, or the one row of "compute_time". */
-static void write_figures(const struct doc *object, int indent, struct str *text)
-{
-    CLEANUP(text_grid_finish) struct text_grid grid = {.gap = 1, .indent = (size_t)indent};
-    bool has_rows = object->first && object->first->kind == DOC_OBJECT;
-    const struct doc *row = has_rows ? object->first : object;
-    text_grid_add_names_and_numbers(&grid, row->count);
-    text_grid_put(&grid, "");
-    put_figures(&grid, row, true);
-    for (; row; row = has_rows ? row->next : NULL) {
-        text_grid_put(&grid, has_rows ? row->key : "");
-        put_figures(&grid, row, false);
-    }
-    text_grid_write(&grid, text);
-}
-
-/* Writes "exact": a column for each sum over the calls, named with its unit, and a line of its own
- * for what is the largest of them. */
-static void write_exact(const struct doc *object, int indent, struct str *text)
-{
-    static const char *const rows[] = {NULL, "total", "mean"};
-    CLEANUP(text_grid_finish) struct text_grid grid = {.gap = 1, .indent = (size_t)indent + 1};
-    const struct doc *peak = doc_get(object, gput_exact_figure_name(GPUT_EXACT_BLOCK_PEAK_RSS));
-    text_grid_add_names_and_numbers(&grid, object->count - (peak != NULL));
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        text_grid_put(&grid, rows[i] ? rows[i] : "");
-        for (const struct doc *figure = object->first; figure; figure = figure->next) {
-            CLEANUP_STR struct str name = {0};
-            const char *unit = doc_string(doc_get(figure, "unit"));
-            str_printf(&name, unit ? "%s_%s" : "%s", figure->key, unit);
-            if (figure != peak && rows[i])
-                text_grid_put_number(&grid, doc_get_number(figure, rows[i]));
-            else if (figure != peak)
-                text_grid_put_wide(&grid, str_text(&name));
-        }
-    }
-    write_key(object, indent, text);
-    str_append_char(text, '\n');
-    text_grid_write(&grid, text);
-    char number[NUMBER_TEXT_SIZE] = "n/a";
-    double bytes = doc_get_number(peak, "max");
-    if (!isnan(bytes))
-        number_format_double(bytes, number);
-    if (peak)
-        str_printf(text, "%.*sPeak RSS (bytes):    %s\n", indent, "\t\t\t\t", number);
-}
-
 /* Writes a table after its title, where the analysis has it. */
 static void write_object(const struct writing *writing, const struct doc *member, int indent)
 {
@@ -327,9 +272,22 @@ static void write_object(const struct writing *writing, const struct doc *member
                                             strcmp(member->key, "compute_time") == 0);
     write_key(member, indent, writing->text);
     str_append_char(writing->text, '\n');
-    if (has_figures)
-        write_figures(member, indent + 1, writing->text);
-    else
+    if (has_figures) {
+        /* Write "overall" or "resource_usage", a row a measurement, or the one row of
+         * "compute_time". */
+        CLEANUP(text_grid_finish)
+        struct text_grid grid = {.gap = 1, .indent = (size_t)(indent + 1)};
+        bool has_rows = member->first && member->first->kind == DOC_OBJECT;
+        const struct doc *row = has_rows ? member->first : member;
+        text_grid_add_names_and_numbers(&grid, row->count);
+        text_grid_put(&grid, "");
+        put_figures(&grid, row, true);
+        for (; row; row = has_rows ? row->next : NULL) {
+            text_grid_put(&grid, has_rows ? row->key : "");
+            put_figures(&grid, row, false);
+        }
+        text_grid_write(&grid, writing->text);
+    } else
         write_row(writing, member, indent + 1);
 }
 
@@ -340,8 +298,36 @@ static void write_block(const struct writing *writing, const struct doc *block, 
         if (member->kind != DOC_OBJECT && member->kind != DOC_ARRAY)
             write_value(member, indent, writing->text);
     write_object(writing, doc_get(block, "compute_time"), indent);
-    if (writing->analysis->details && doc_get(block, "exact"))
-        write_exact(doc_get(block, "exact"), indent, writing->text);
+    if (writing->analysis->details && doc_get(block, "exact")) {
+        /* Write "exact": a column for each sum over the calls, named with its unit, and a line of
+         * its own for what is the largest of them. */
+        const struct doc *object = doc_get(block, "exact");
+        static const char *const rows[] = {NULL, "total", "mean"};
+        CLEANUP(text_grid_finish) struct text_grid grid = {.gap = 1, .indent = (size_t)indent + 1};
+        const struct doc *peak = doc_get(object, gput_exact_figure_name(GPUT_EXACT_BLOCK_PEAK_RSS));
+        text_grid_add_names_and_numbers(&grid, object->count - (peak != NULL));
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            text_grid_put(&grid, rows[i] ? rows[i] : "");
+            for (const struct doc *figure = object->first; figure; figure = figure->next) {
+                CLEANUP_STR struct str name = {0};
+                const char *unit = doc_string(doc_get(figure, "unit"));
+                str_printf(&name, unit ? "%s_%s" : "%s", figure->key, unit);
+                if (figure != peak && rows[i])
+                    text_grid_put_number(&grid, doc_get_number(figure, rows[i]));
+                else if (figure != peak)
+                    text_grid_put_wide(&grid, str_text(&name));
+            }
+        }
+        write_key(object, indent, writing->text);
+        str_append_char(writing->text, '\n');
+        text_grid_write(&grid, writing->text);
+        char number[NUMBER_TEXT_SIZE] = "n/a";
+        double bytes = doc_get_number(peak, "max");
+        if (!isnan(bytes))
+            number_format_double(bytes, number);
+        if (peak)
+            str_printf(writing->text, "%.*sPeak RSS (bytes):    %s\n", indent, "\t\t\t\t", number);
+    }
     write_object(writing, doc_get(block, "resource_usage"), indent);
     write_object(writing, doc_get(block, "missing_timepoints"), indent);
     write_object(writing, doc_get(block, "energy"), indent);
@@ -354,20 +340,6 @@ static void write_block(const struct writing *writing, const struct doc *block, 
         write_block(writing, part, indent + 1);
         str_append_char(writing->text, '\n');
     }
-}
-
-/* Says what helps where calls have no sample: figures of their own, which marks count exactly. */
-static void write_hint(const struct gput_analysis *analysis, struct str *text)
-{
-    uint64_t calls = 0;
-    for (size_t i = 0; i < analysis->n_blocks; i++)
-        calls += analysis->blocks[i].num_calls - analysis->blocks[i].num_non_empty_calls;
-    if (!analysis->details || analysis->exact || calls == 0)
-        return;
-    str_printf(text,
-        "Calls without a sample: %llu. With GPUT_BLOCK_EXACT=1 in the environment of the marked "
-        "program, its marks count CPU time, faults and RAM of every call.\n",
-        (unsigned long long)calls);
 }
 
 /* Writes the session, then each block while only that block's document is in memory. */
@@ -395,7 +367,18 @@ static void write_text(const struct gput_analysis *analysis, struct str *text)
     char lost[LOST_CALLS_TEXT_SIZE];
     if (lost_calls_any(&analysis->lost))
         str_printf(text, "Lost Calls: %s\n", lost_calls_text(&analysis->lost, lost));
-    write_hint(analysis, text);
+
+    /* Say what helps where calls have no sample: figures of their own, which marks count exactly.
+     */
+    uint64_t calls = 0;
+    for (size_t i = 0; i < analysis->n_blocks; i++)
+        calls += analysis->blocks[i].num_calls - analysis->blocks[i].num_non_empty_calls;
+    if (!analysis->details || analysis->exact || calls == 0)
+        return;
+    str_printf(text,
+        "Calls without a sample: %llu. With GPUT_BLOCK_EXACT=1 in the environment of the marked "
+        "program, its marks count CPU time, faults and RAM of every call.\n",
+        (unsigned long long)calls);
 }
 
 /* ---- CSV ---- */

@@ -127,25 +127,6 @@ static int add_panels(struct picture *picture, struct gput_error *error)
     return GPUT_OK;
 }
 
-static int comparison_render_picture(const struct gput_comparison *comparison,
-    const struct gput_comparison_options *options, enum gput_format format, char **bytes,
-    size_t *length, struct gput_error *error)
-{
-    struct picture picture = {.comparison = comparison,
-        .statistic = options->statistic,
-        .values = calloc(comparison->n_sessions, sizeof *picture.values),
-        .bars.is_inline = options->is_inline};
-    int code = picture.values ? add_panels(&picture, error) : error_memory(error);
-    if (code == GPUT_OK && comparison->n_blocks > MAX_BLOCKS && options->warn)
-        options->warn(options->user,
-            "There are more code blocks than a picture can show: the first ones are drawn.");
-    if (code == GPUT_OK)
-        code = bars_render(&picture.bars, format, bytes, length, error);
-    bars_finish(&picture.bars);
-    free(picture.values);
-    return code;
-}
-
 /* ---- Documents and tables ---- */
 
 int gput_comparison_create(const struct gput_comparison_session *sessions, size_t count,
@@ -203,18 +184,6 @@ static void report_finish(struct report *report)
 {
     free(report->values);
     free(report->measured);
-}
-
-/* Makes what writing a comparison needs; to be freed by report_finish(), after errors too. */
-static int report_create(const struct gput_comparison *comparison,
-    const struct gput_comparison_options *options, struct report *report, struct gput_error *error)
-{
-    size_t most = comparison->n_measurements + GPUT_ENERGY_FIGURE_COUNT;
-    report->comparison = comparison;
-    report->options = *options;
-    report->values = calloc(comparison->n_sessions, sizeof *report->values);
-    report->measured = calloc(most, sizeof *report->measured);
-    return report->values && report->measured ? GPUT_OK : error_memory(error);
 }
 
 /* Lists the measurements of a part. False: no session has energy, which it is of. */
@@ -292,20 +261,6 @@ static void add_measured(const struct report *report, enum part part,
         add_values(report, place, comparison->block_names[block], measured->measurement, block);
 }
 
-/* Adds what the files of each session lack, where they lack calls. */
-static void add_lost_calls(const struct gput_comparison *comparison, struct doc *root)
-{
-    struct doc *object = NULL;
-    for (size_t i = 0; i < comparison->n_sessions; i++) {
-        struct lost_calls lost = comparison_lost_calls(&comparison->sessions[i]);
-        if (!lost_calls_any(&lost))
-            continue;
-        if (!object)
-            object = doc_add_object(root, "lost_calls");
-        lost_calls_add_to_doc(&lost, true, doc_add_object(object, comparison->sessions[i].name));
-    }
-}
-
 /* Makes objects for what was requested; without memory the values are NULL. */
 static struct place create_objects(const struct report *report)
 {
@@ -334,57 +289,22 @@ static struct doc *create_document(struct report *report)
     }
     doc_add_owned(root.values, "percent_change", root.changes);
     doc_add_owned(root.values, "confidence", root.runs);
-    add_lost_calls(report->comparison, root.values);
+
+    /* Add what the files of each session lack, where they lack calls. */
+    struct doc *object = NULL;
+    for (size_t i = 0; i < report->comparison->n_sessions; i++) {
+        struct lost_calls lost = comparison_lost_calls(&report->comparison->sessions[i]);
+        if (!lost_calls_any(&lost))
+            continue;
+        if (!object)
+            object = doc_add_object(root.values, "lost_calls");
+        lost_calls_add_to_doc(
+            &lost, true, doc_add_object(object, report->comparison->sessions[i].name));
+    }
     return root.values;
 }
 
 /* ---- Text, as the older gpu_tracker prints it ---- */
-
-/* Writes a figure of all sessions as a line, and one more for changes and for intervals. */
-static void write_values(struct place place, size_t indent, struct str *text)
-{
-    CLEANUP(text_grid_finish) struct text_grid grid = {.gap = 1, .indent = indent};
-    text_grid_add_names_and_numbers(&grid, place.values->count);
-    text_grid_put(&grid, "");
-    for (const struct doc *value = place.values->first; value; value = value->next)
-        text_grid_put_wide(&grid, value->key);
-    text_grid_put(&grid, "");
-    for (const struct doc *value = place.values->first; value; value = value->next) {
-        char number[NUMBER_TEXT_SIZE];
-        number_format_int64(value->integer, number);
-        if (value->kind == DOC_INT)
-            text_grid_put_wide(&grid, number);
-        else
-            text_grid_put_number(&grid, doc_number(value));
-    }
-    if (place.changes)
-        text_grid_put(&grid, "change");
-    const struct doc *runs = place.runs ? place.runs->first : NULL;
-    for (const struct doc *change = place.changes ? place.changes->first : NULL; change;
-         change = change->next, runs = runs ? runs->next : NULL) {
-        /* Write "+5.3 %" or "21 times", with a note where the runs' spread explains it. */
-        char cell[HUMAN_SIZE + 16] = "n/a", percent[HUMAN_SIZE];
-        const struct doc *noise = doc_get(runs, "within_noise");
-        if (!isnan(doc_number(change)))
-            text_fit(cell, sizeof cell, "%s%s", human_change(doc_number(change), percent),
-                noise && noise->boolean ? " (noise)" : "");
-        text_grid_put(&grid, cell);
-    }
-    if (place.runs)
-        text_grid_put(&grid, "95 %");
-    runs = place.runs ? place.runs->first : NULL;
-    for (const struct doc *value = place.values->first; value && runs;
-         value = value->next, runs = runs->next) {
-        /* Write what lies to either side of the mean of several runs. */
-        char cell[2 + NUMBER_TEXT_SIZE] = "+-";
-        if (isnan(doc_get_number(runs, "low")))
-            strcpy(cell, "n/a");
-        else
-            number_format_rounded(doc_get_number(runs, "high") - doc_number(value), 8, cell + 2);
-        text_grid_put(&grid, cell);
-    }
-    text_grid_write(&grid, text);
-}
 
 /* Writes the measurements, or the blocks of one, that are in a place: a title, and below it what
  * it has. Blocks are called what they are. */
@@ -401,9 +321,52 @@ static void write_place(struct place place, bool of_blocks, size_t depth, struct
         else
             text_append_title(text, at.values->key);
         str_append(text, ":\n");
-        if (has_values)
-            write_values(at, depth + 1, text);
-        else
+        if (has_values) {
+            /* Write a figure of all sessions as a line, and one more for changes and for intervals.
+             */
+            CLEANUP(text_grid_finish) struct text_grid grid = {.gap = 1, .indent = (depth + 1)};
+            text_grid_add_names_and_numbers(&grid, at.values->count);
+            text_grid_put(&grid, "");
+            for (const struct doc *value = at.values->first; value; value = value->next)
+                text_grid_put_wide(&grid, value->key);
+            text_grid_put(&grid, "");
+            for (const struct doc *value = at.values->first; value; value = value->next) {
+                char number[NUMBER_TEXT_SIZE];
+                number_format_int64(value->integer, number);
+                if (value->kind == DOC_INT)
+                    text_grid_put_wide(&grid, number);
+                else
+                    text_grid_put_number(&grid, doc_number(value));
+            }
+            if (at.changes)
+                text_grid_put(&grid, "change");
+            const struct doc *runs = at.runs ? at.runs->first : NULL;
+            for (const struct doc *change = at.changes ? at.changes->first : NULL; change;
+                 change = change->next, runs = runs ? runs->next : NULL) {
+                /* Write "+5.3 %" or "21 times", with a note where the runs' spread explains it. */
+                char cell[HUMAN_SIZE + 16] = "n/a", percent[HUMAN_SIZE];
+                const struct doc *noise = doc_get(runs, "within_noise");
+                if (!isnan(doc_number(change)))
+                    text_fit(cell, sizeof cell, "%s%s", human_change(doc_number(change), percent),
+                        noise && noise->boolean ? " (noise)" : "");
+                text_grid_put(&grid, cell);
+            }
+            if (at.runs)
+                text_grid_put(&grid, "95 %");
+            runs = at.runs ? at.runs->first : NULL;
+            for (const struct doc *value = at.values->first; value && runs;
+                 value = value->next, runs = runs->next) {
+                /* Write what lies to either side of the mean of several runs. */
+                char cell[2 + NUMBER_TEXT_SIZE] = "+-";
+                if (isnan(doc_get_number(runs, "low")))
+                    strcpy(cell, "n/a");
+                else
+                    number_format_rounded(
+                        doc_get_number(runs, "high") - doc_number(value), 8, cell + 2);
+                text_grid_put(&grid, cell);
+            }
+            text_grid_write(&grid, text);
+        } else
             write_place(at, of_blocks, depth + 1, text);
     }
 }
@@ -462,12 +425,33 @@ int gput_comparison_render(const struct gput_comparison *comparison,
         gput_tables_destroy(tables);
         return code;
     }
-    if (drawing_has_format(format))
-        return comparison_render_picture(comparison, &options, format, bytes, length, error);
+    if (drawing_has_format(format)) {
+        struct picture picture = {.comparison = comparison,
+            .statistic = options.statistic,
+            .values = calloc(comparison->n_sessions, sizeof *picture.values),
+            .bars.is_inline = options.is_inline};
+        int code = picture.values ? add_panels(&picture, error) : error_memory(error);
+        if (code == GPUT_OK && comparison->n_blocks > MAX_BLOCKS && options.warn)
+            options.warn(options.user,
+                "There are more code blocks than a picture can show: the first ones are drawn.");
+        if (code == GPUT_OK)
+            code = bars_render(&picture.bars, format, bytes, length, error);
+        bars_finish(&picture.bars);
+        free(picture.values);
+        return code;
+    }
     if (format != GPUT_FORMAT_TEXT && format != GPUT_FORMAT_JSON)
         return error_set(error, GPUT_ERROR_INVALID, "There is no such format of a comparison.");
     CLEANUP(report_finish) struct report report = {0};
-    TRY(report_create(comparison, &options, &report, error));
+
+    /* Make what writing a comparison needs; to be freed by report_finish(), after errors too. */
+    size_t most = comparison->n_measurements + GPUT_ENERGY_FIGURE_COUNT;
+    report.comparison = comparison;
+    report.options = options;
+    report.values = calloc(comparison->n_sessions, sizeof *report.values);
+    report.measured = calloc(most, sizeof *report.measured);
+    TRY(report.values && report.measured ? GPUT_OK : error_memory(error));
+
     struct str text = {0};
     if (format == GPUT_FORMAT_TEXT) {
         write_text(&report, &text);

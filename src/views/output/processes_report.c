@@ -239,34 +239,6 @@ static void put_row(struct tree *tree, const struct gput_process *process, const
     tree->text->failed |= part.failed;
 }
 
-/* Puts the rows of a process and those below it. It goes depth first without recursion: a chain of
- * thousands must not use up the stack. */
-static void put_rows_below(struct tree *tree, ptrdiff_t top)
-{
-    CLEANUP_STR struct str branches = {0};
-    ptrdiff_t parents[MAX_DEPTH], at = top;
-    while (at >= 0) {
-        str_clear(&branches);
-        size_t depth = 0;
-        for (ptrdiff_t i = at; i != top && depth < MAX_DEPTH;
-             i = tree->list->processes[i].parent_index)
-            parents[depth++] = i;
-        while (depth-- > 1)
-            str_append(&branches, tree->nodes[parents[depth]].next_sibling >= 0 ? "│  " : "   ");
-        if (at != top)
-            str_append(&branches, tree->nodes[at].next_sibling >= 0 ? "├─ " : "└─ ");
-        put_row(tree, &tree->list->processes[at], str_text(&branches));
-
-        ptrdiff_t next = tree->nodes[at].first_child;
-        while (next < 0 && at != top) {
-            next = tree->nodes[at].next_sibling;
-            at = tree->list->processes[at].parent_index;
-        }
-        at = next;
-    }
-    tree->text->failed |= branches.failed;
-}
-
 /* Puts the rows of all trees, after it has linked the processes that are shown to their parents. */
 static void put_trees(struct tree *tree)
 {
@@ -281,8 +253,34 @@ static void put_trees(struct tree *tree)
         tree->nodes[parent].first_child = (ptrdiff_t)i;
     }
     for (size_t i = 0; i < list->count; i++)
-        if (list->processes[i].parent_index < 0 && tree->nodes[i].is_shown)
-            put_rows_below(tree, (ptrdiff_t)i);
+        if (list->processes[i].parent_index < 0 && tree->nodes[i].is_shown) {
+            /* Put the rows of a process and those below it. It goes depth first without recursion:
+             * a chain of thousands must not use up the stack. */
+            ptrdiff_t top = (ptrdiff_t)i;
+            CLEANUP_STR struct str branches = {0};
+            ptrdiff_t parents[MAX_DEPTH], at = top;
+            while (at >= 0) {
+                str_clear(&branches);
+                size_t depth = 0;
+                for (ptrdiff_t k = at; k != top && depth < MAX_DEPTH;
+                     k = tree->list->processes[k].parent_index)
+                    parents[depth++] = k;
+                while (depth-- > 1)
+                    str_append(
+                        &branches, tree->nodes[parents[depth]].next_sibling >= 0 ? "│  " : "   ");
+                if (at != top)
+                    str_append(&branches, tree->nodes[at].next_sibling >= 0 ? "├─ " : "└─ ");
+                put_row(tree, &tree->list->processes[at], str_text(&branches));
+
+                ptrdiff_t next = tree->nodes[at].first_child;
+                while (next < 0 && at != top) {
+                    next = tree->nodes[at].next_sibling;
+                    at = tree->list->processes[at].parent_index;
+                }
+                at = next;
+            }
+            tree->text->failed |= branches.failed;
+        }
 }
 
 /* The columns of the longest name with its branches, without command lines: of those the beginning
@@ -302,30 +300,6 @@ static size_t longest_name(const struct tree *tree)
         longest = width > longest ? width : longest;
     }
     return longest;
-}
-
-/* Makes the columns of the grid, with their heads. Where a screen has the space, a column is as
- * wide as what it holds may become: "12 min 30 s" is the longest of the times in a summary. */
-static void begin_grid(struct tree *tree)
-{
-    size_t name = tree->screen > 0 ? longest_name(tree) : 0;
-    tree->grid = (struct text_grid){.gap = 2, .margin = 2, .screen = tree->screen};
-    for (enum cell cell = 0; cell < CELLS; cell++) {
-        size_t width = cell == EXIT                           ? 9
-                       : !tree->is_summary                    ? 10
-                       : cells[cell].figure == FIGURE_SECONDS ? 11
-                                                              : 8;
-        if (has_cell(tree, cell))
-            text_grid_add_column(&tree->grid,
-                (struct text_grid_column){.min_width = width, .drop = cells[cell].drop});
-    }
-    text_grid_add_column(&tree->grid, (struct text_grid_column){.is_left = true,
-                                          .wanted_width = name,
-                                          .least_width = name < MIN_NAME ? name : MIN_NAME});
-    for (enum cell cell = 0; cell < CELLS; cell++)
-        if (has_cell(tree, cell))
-            text_grid_put(&tree->grid, head_of(tree, cell));
-    text_grid_put(&tree->grid, "Process");
 }
 
 /* Writes lines of words, all but the first after three blanks. */
@@ -423,7 +397,27 @@ static void write_tree(struct tree *tree)
     }
     str_append(tree->text, begin[0] == ',' ? "):\n" : ":\n");
 
-    begin_grid(tree);
+    /* Make the columns of the grid, with their heads. Where a screen has the space, a column is as
+     * wide as what it holds may become: "12 min 30 s" is the longest of the times in a summary. */
+    size_t name = tree->screen > 0 ? longest_name(tree) : 0;
+    tree->grid = (struct text_grid){.gap = 2, .margin = 2, .screen = tree->screen};
+    for (enum cell cell = 0; cell < CELLS; cell++) {
+        size_t width = cell == EXIT                           ? 9
+                       : !tree->is_summary                    ? 10
+                       : cells[cell].figure == FIGURE_SECONDS ? 11
+                                                              : 8;
+        if (has_cell(tree, cell))
+            text_grid_add_column(&tree->grid,
+                (struct text_grid_column){.min_width = width, .drop = cells[cell].drop});
+    }
+    text_grid_add_column(&tree->grid, (struct text_grid_column){.is_left = true,
+                                          .wanted_width = name,
+                                          .least_width = name < MIN_NAME ? name : MIN_NAME});
+    for (enum cell cell = 0; cell < CELLS; cell++)
+        if (has_cell(tree, cell))
+            text_grid_put(&tree->grid, head_of(tree, cell));
+    text_grid_put(&tree->grid, "Process");
+
     put_trees(tree);
     if (list->others.count > 0)
         put_row(tree, NULL, "");

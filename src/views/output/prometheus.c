@@ -156,39 +156,6 @@ static uint32_t gpu_count(const struct writer *writer)
     return writer->results->n_gpus;
 }
 
-/* Writes what each GPU is. */
-static void write_gpu_info(struct writer *writer)
-{
-    if (gpu_count(writer) > 0)
-        write_info_head(writer, "gputracker_gpu", "What the GPU is.");
-    for (uint32_t i = 0; i < gpu_count(writer); i++) {
-        const struct gput_gpu *gpu = &writer->results->gpus[i];
-        begin_sample(writer, "gputracker_gpu", "_info");
-        write_gpu_labels(writer, i);
-        write_label(writer, "name", gpu->name);
-        write_label(writer, "vendor", gpu->vendor);
-        write_label(writer, "pci_address", gpu->pci_address);
-        end_info(writer);
-    }
-}
-
-/* Writes a figure of each GPU that has it. */
-static void write_gpu_metric(struct writer *writer, const struct metric *metric)
-{
-    bool has_head = false;
-    for (uint32_t i = 0; i < gpu_count(writer); i++) {
-        double value = metric_gpu_value(metric, &writer->results->gpus[i]);
-        if (!isfinite(value))
-            continue;
-        if (!has_head)
-            write_head(writer, metric);
-        has_head = true;
-        begin_metric(writer, metric);
-        write_gpu_labels(writer, i);
-        end_sample(writer, value);
-    }
-}
-
 /* ---- Users and jobs ---- */
 
 static const struct owner_metric {
@@ -269,11 +236,36 @@ static void write_page(const struct gput_results *results, const char *label_lis
     for (size_t i = 0; i < table->count; i++)
         if (!page->only_command || is_of_command(&table->rows[i]))
             write_metric(&writer, &table->rows[i]);
-    if (!page->only_command)
-        write_gpu_info(&writer);
+    if (!page->only_command) {
+        /* Write what each GPU is. */
+        if (gpu_count(&writer) > 0)
+            write_info_head(&writer, "gputracker_gpu", "What the GPU is.");
+        for (uint32_t i = 0; i < gpu_count(&writer); i++) {
+            const struct gput_gpu *gpu = &writer.results->gpus[i];
+            begin_sample(&writer, "gputracker_gpu", "_info");
+            write_gpu_labels(&writer, i);
+            write_label(&writer, "name", gpu->name);
+            write_label(&writer, "vendor", gpu->vendor);
+            write_label(&writer, "pci_address", gpu->pci_address);
+            end_info(&writer);
+        }
+    }
     for (size_t i = 0; i < table->gpu_count; i++)
-        if (!page->only_command || is_of_command(&table->gpu_rows[i]))
-            write_gpu_metric(&writer, &table->gpu_rows[i]);
+        if (!page->only_command || is_of_command(&table->gpu_rows[i])) {
+            /* Write a figure of each GPU that has it. */
+            bool has_head = false;
+            for (uint32_t k = 0; k < gpu_count(&writer); k++) {
+                double value = metric_gpu_value(&table->gpu_rows[i], &writer.results->gpus[k]);
+                if (!isfinite(value))
+                    continue;
+                if (!has_head)
+                    write_head(&writer, &table->gpu_rows[i]);
+                has_head = true;
+                begin_metric(&writer, &table->gpu_rows[i]);
+                write_gpu_labels(&writer, k);
+                end_sample(&writer, value);
+            }
+        }
     for (int is_job = 0; is_job < 2; is_job++)
         for (size_t i = 0; i < COUNT_OF(owner_metrics); i++)
             if (!owner_metrics[i].is_of_gpus || gpu_count(&writer) > 0)

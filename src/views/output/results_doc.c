@@ -349,24 +349,6 @@ static void add_sources(struct doc *root, const struct gput_results *results, bo
     }
 }
 
-/* Adds where the older report, which is of the machine, differs from what the command may use. */
-static void add_allowed(struct doc *root, const struct gput_results *results)
-{
-    const struct gput_static_data *data = &results->static_data;
-    double gpus = results->allowed.gpus;
-    bool has_gpus = gpus < data->system_gpu_count;
-    if (isnan(data->allowed_ram_bytes) && isnan(data->allowed_cores) && !has_gpus)
-        return;
-    struct doc *allowed = doc_add_object(root, "allowed");
-    if (!isnan(data->allowed_ram_bytes))
-        doc_add_double(
-            allowed, "ram", results_to_shown(results, SHOWN_RAM, data->allowed_ram_bytes));
-    if (!isnan(data->allowed_cores))
-        doc_add_double(allowed, "cores", data->allowed_cores);
-    if (has_gpus)
-        doc_add_int(allowed, "gpus", (int64_t)gpus);
-}
-
 /* ---- The document ---- */
 
 struct doc *results_doc(const struct gput_results *results, bool only_older,
@@ -391,9 +373,23 @@ struct doc *results_doc(const struct gput_results *results, bool only_older,
             doc_add_string(doc.object, "unit", unit);
         results_lines_visit(section, visit_line, &doc);
     }
-    if (only_older)
-        add_allowed(root, results);
-    else
+    if (only_older) {
+        /* Add where the older report, which is of the machine, differs from what the command may
+         * use. */
+        const struct gput_static_data *data = &results->static_data;
+        double gpus = results->allowed.gpus;
+        bool has_gpus = gpus < data->system_gpu_count;
+        if (!(isnan(data->allowed_ram_bytes) && isnan(data->allowed_cores) && !has_gpus)) {
+            struct doc *allowed = doc_add_object(root, "allowed");
+            if (!isnan(data->allowed_ram_bytes))
+                doc_add_double(
+                    allowed, "ram", results_to_shown(results, SHOWN_RAM, data->allowed_ram_bytes));
+            if (!isnan(data->allowed_cores))
+                doc_add_double(allowed, "cores", data->allowed_cores);
+            if (has_gpus)
+                doc_add_int(allowed, "gpus", (int64_t)gpus);
+        }
+    } else
         add_limits(&view, root);
     add_sources(root, results, only_older);
     if (!doc_failed(root))

@@ -52,29 +52,6 @@ static bool is_same(const struct gput_wall *left, const struct gput_wall *right)
     return true;
 }
 
-static void write_gpus(struct str *text, const struct gput_results *results)
-{
-    double known = results->gpu_known_seconds, idle = results->gpu_idle.seconds;
-    if (!(known > 0))
-        return;
-    idle = fmax(idle, 0); /* NaN: it never was */
-    str_printf(text, "\nGPU  idle for %.0f %% of the time, busy for %.0f %%\n",
-        fmin(100 * idle / known, 100), fmax(100 - 100 * idle / known, 0));
-    if (idle > 0) {
-        str_append(text, "While no GPU was busy, the main thread:\n");
-        write_shares(text, &results->gpu_idle);
-    }
-    if (results->gpu_idle_others.seconds > 0) {
-        str_append(text, "and all other threads, their times added up:\n");
-        write_shares(text, &results->gpu_idle_others);
-    }
-    for (uint32_t i = 0; i < results->n_gpus; i++) {
-        const struct gput_gpu *gpu = &results->gpus[i];
-        if (gpu->selected && gpu->slowed_by[0])
-            str_printf(text, "GPU %u was slowed by: %s\n", (unsigned)i, gpu->slowed_by);
-    }
-}
-
 /* How long some tasks waited, by the kernel. */
 static void write_pressure(
     struct str *text, const char *whose, const struct gput_pressure *pressure)
@@ -89,29 +66,6 @@ static void write_pressure(
                                              : human_seconds(pressure->some_seconds[i], figure));
     }
     str_append_char(text, '\n');
-}
-
-static void write_pressures(struct str *text, const struct gput_results *results)
-{
-    const struct gput_pressure *group = &results->group_pressure;
-    const struct gput_pressure *system = &results->system_pressure;
-    if (isnan(group->some_seconds[PRESSURE_CPU]) && isnan(system->some_seconds[PRESSURE_CPU]))
-        return;
-    str_printf(
-        text, "\n%-22s  %8s  %8s  %8s\n", "Some task waited for", "a CPU", "memory", "storage");
-    write_pressure(text, "of this command", group);
-    write_pressure(text, "of the machine", system);
-}
-
-static void write_advice(struct str *text, const struct gput_results *results)
-{
-    char texts[WHY_MAX_ADVICE][WHY_TEXT_SIZE];
-    size_t count = why_advice(results, texts);
-    if (!why_is_telling(&results->time_went))
-        str_append(text, "\nThe evidence is thin: the command was short, or there were few samples "
-                         "(--st 0.1 takes more).\n");
-    for (size_t i = 0; i < count; i++)
-        str_printf(text, "%s%s\n", i == 0 ? "\nAdvice\n  " : "  ", texts[i]);
 }
 
 /* How sure it is. */
@@ -149,9 +103,43 @@ static void write_page(struct str *text, const struct gput_results *results)
     }
     if (results->programs[0])
         str_printf(text, "\nPrograms, by time on a CPU: %s\n", results->programs);
-    write_gpus(text, results);
-    write_pressures(text, results);
-    write_advice(text, results);
+    double known = results->gpu_known_seconds, idle = results->gpu_idle.seconds;
+    if (known > 0) {
+        idle = fmax(idle, 0); /* NaN: it never was */
+        str_printf(text, "\nGPU  idle for %.0f %% of the time, busy for %.0f %%\n",
+            fmin(100 * idle / known, 100), fmax(100 - 100 * idle / known, 0));
+        if (idle > 0) {
+            str_append(text, "While no GPU was busy, the main thread:\n");
+            write_shares(text, &results->gpu_idle);
+        }
+        if (results->gpu_idle_others.seconds > 0) {
+            str_append(text, "and all other threads, their times added up:\n");
+            write_shares(text, &results->gpu_idle_others);
+        }
+        for (uint32_t i = 0; i < results->n_gpus; i++) {
+            const struct gput_gpu *gpu = &results->gpus[i];
+            if (gpu->selected && gpu->slowed_by[0])
+                str_printf(text, "GPU %u was slowed by: %s\n", (unsigned)i, gpu->slowed_by);
+        }
+    }
+
+    const struct gput_pressure *group = &results->group_pressure;
+    const struct gput_pressure *system = &results->system_pressure;
+    if (!(isnan(group->some_seconds[PRESSURE_CPU]) && isnan(system->some_seconds[PRESSURE_CPU]))) {
+        str_printf(
+            text, "\n%-22s  %8s  %8s  %8s\n", "Some task waited for", "a CPU", "memory", "storage");
+        write_pressure(text, "of this command", group);
+        write_pressure(text, "of the machine", system);
+    }
+
+    char texts[WHY_MAX_ADVICE][WHY_TEXT_SIZE];
+    size_t count = why_advice(results, texts);
+    if (!why_is_telling(&results->time_went))
+        str_append(text, "\nThe evidence is thin: the command was short, or there were few samples "
+                         "(--st 0.1 takes more).\n");
+    for (size_t i = 0; i < count; i++)
+        str_printf(text, "%s%s\n", i == 0 ? "\nAdvice\n  " : "  ", texts[i]);
+
     write_sources(text, results);
 }
 

@@ -175,28 +175,6 @@ static int mark_missing(struct ArrowArray *array, size_t column)
     return 0;
 }
 
-/* Copies the texts of a column one after the other, with the offset of each. */
-static int copy_texts(struct ArrowArray *array, size_t column)
-{
-    struct array_memory *memory = array->private_data;
-    size_t rows = (size_t)array->length;
-    memory->offsets = malloc((rows + 1) * sizeof *memory->offsets);
-    if (!memory->offsets || !str_reserve(&memory->text, 1))
-        return ENOMEM;
-    for (size_t row = 0; row < rows; row++) {
-        const char *text = gput_table_text(memory->table, row, column);
-        memory->offsets[row] = (int32_t)memory->text.length;
-        if (text)
-            utf8_append(text, strlen(text), &memory->text);
-        if (memory->text.length > INT32_MAX)
-            return EOVERFLOW;
-    }
-    memory->offsets[rows] = (int32_t)memory->text.length;
-    memory->buffers[1] = memory->offsets;
-    memory->buffers[2] = memory->text.data;
-    return memory->text.failed ? ENOMEM : 0;
-}
-
 /* Gives an array the cells of a column: numbers as they lie in the table, texts copied. */
 static int fill_column(struct ArrowArray *array, size_t column)
 {
@@ -206,8 +184,25 @@ static int fill_column(struct ArrowArray *array, size_t column)
     if (code != 0)
         return code;
     enum gput_column_type type = gput_table_column_type(memory->table, column);
-    if (type == GPUT_COLUMN_TEXT)
-        return copy_texts(array, column);
+    if (type == GPUT_COLUMN_TEXT) {
+        /* Copy the texts of a column one after the other, with the offset of each. */
+        size_t rows = (size_t)array->length;
+        memory->offsets = malloc((rows + 1) * sizeof *memory->offsets);
+        if (!memory->offsets || !str_reserve(&memory->text, 1))
+            return ENOMEM;
+        for (size_t row = 0; row < rows; row++) {
+            const char *text = gput_table_text(memory->table, row, column);
+            memory->offsets[row] = (int32_t)memory->text.length;
+            if (text)
+                utf8_append(text, strlen(text), &memory->text);
+            if (memory->text.length > INT32_MAX)
+                return EOVERFLOW;
+        }
+        memory->offsets[rows] = (int32_t)memory->text.length;
+        memory->buffers[1] = memory->offsets;
+        memory->buffers[2] = memory->text.data;
+        return memory->text.failed ? ENOMEM : 0;
+    }
     memory->buffers[1] = type == GPUT_COLUMN_INT
                              ? (const void *)gput_table_ints(memory->table, column)
                              : (const void *)gput_table_doubles(memory->table, column);

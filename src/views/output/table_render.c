@@ -40,32 +40,6 @@ static void end_json_table(struct gput_table_writer *writer)
         str_append(&writer->out, writer->rows > 0 ? "\n]" : "]");
 }
 
-/* Appends the rows of a part. A record is an object, other tables are arrays of these. */
-static void add_json(struct gput_table_writer *writer, const struct gput_table *part)
-{
-    struct str *text = &writer->out;
-    for (size_t row = 0; row < gput_table_row_count(part); row++, writer->rows++) {
-        if (!writer->record)
-            str_append(text, writer->rows == 0 ? "\n" : ",\n");
-        for (size_t column = 0; column < gput_table_column_count(part); column++) {
-            const char *name = gput_table_column_name(part, column);
-            enum gput_column_type type = gput_table_column_type(part, column);
-            const char *value =
-                type == GPUT_COLUMN_TEXT ? gput_table_text(part, row, column) : NULL;
-            str_append(text, column == 0 ? "{" : ", ");
-            json_write_string(name, strlen(name), text);
-            str_append(text, ": ");
-            if (value)
-                json_write_string(value, strlen(value), text);
-            else if (type == GPUT_COLUMN_DOUBLE && !isfinite(gput_table_double(part, row, column)))
-                str_append(text, "null"); /* JSON has no infinity */
-            else
-                append_number(text, part, row, column, "null");
-        }
-        str_append_char(text, '}');
-    }
-}
-
 static void end_json(struct gput_table_writer *writer)
 {
     end_json_table(writer);
@@ -75,20 +49,6 @@ static void end_json(struct gput_table_writer *writer)
 }
 
 /* ---- CSV: one table ---- */
-
-/* Appends the rows of a part. */
-static void add_csv(struct str *text, const struct gput_table *part)
-{
-    size_t columns = gput_table_column_count(part);
-    for (size_t row = 0; row < gput_table_row_count(part); row++)
-        for (size_t column = 0; column < columns; column++) {
-            if (gput_table_column_type(part, column) != GPUT_COLUMN_TEXT)
-                append_number(text, part, row, column, "");
-            else if (!gput_table_is_missing(part, row, column))
-                csv_append_shown(text, gput_table_text(part, row, column));
-            str_append_char(text, column + 1 < columns ? ',' : '\n');
-        }
-}
 
 /* ---- Every format ---- */
 
@@ -151,11 +111,42 @@ static void add_part(struct gput_table_writer *writer, const struct gput_table *
     bool first = part != writer->table;
     if (first)
         begin_table(writer, part);
-    if (writer->format == GPUT_FORMAT_JSON)
-        add_json(writer, part);
-    else if (writer->format == GPUT_FORMAT_CSV)
-        add_csv(&writer->out, part);
-    else if (writer->record)
+    if (writer->format == GPUT_FORMAT_JSON) {
+        /* Append the rows of a part. A record is an object, other tables are arrays of these. */
+        struct str *text = &writer->out;
+        for (size_t row = 0; row < gput_table_row_count(part); row++, writer->rows++) {
+            if (!writer->record)
+                str_append(text, writer->rows == 0 ? "\n" : ",\n");
+            for (size_t column = 0; column < gput_table_column_count(part); column++) {
+                const char *name = gput_table_column_name(part, column);
+                enum gput_column_type type = gput_table_column_type(part, column);
+                const char *value =
+                    type == GPUT_COLUMN_TEXT ? gput_table_text(part, row, column) : NULL;
+                str_append(text, column == 0 ? "{" : ", ");
+                json_write_string(name, strlen(name), text);
+                str_append(text, ": ");
+                if (value)
+                    json_write_string(value, strlen(value), text);
+                else if (type == GPUT_COLUMN_DOUBLE &&
+                         !isfinite(gput_table_double(part, row, column)))
+                    str_append(text, "null"); /* JSON has no infinity */
+                else
+                    append_number(text, part, row, column, "null");
+            }
+            str_append_char(text, '}');
+        }
+    } else if (writer->format == GPUT_FORMAT_CSV) {
+        /* Append the rows of a part. */
+        size_t columns = gput_table_column_count(part);
+        for (size_t row = 0; row < gput_table_row_count(part); row++)
+            for (size_t column = 0; column < columns; column++) {
+                if (gput_table_column_type(part, column) != GPUT_COLUMN_TEXT)
+                    append_number(&writer->out, part, row, column, "");
+                else if (!gput_table_is_missing(part, row, column))
+                    csv_append_shown(&writer->out, gput_table_text(part, row, column));
+                str_append_char(&writer->out, column + 1 < columns ? ',' : '\n');
+            }
+    } else if (writer->record)
         table_text_add_record(part, &writer->out);
     else
         table_text_add(&writer->layout, part, first, &writer->out);

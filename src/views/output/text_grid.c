@@ -103,30 +103,6 @@ bool text_grid_is_dropped(const struct text_grid *grid, size_t column)
     return grid->widths && grid->widths[column] == DROPPED;
 }
 
-/* Writes a cell, cut where its column is, and the gap after it. Blanks end a line only where names
- * are all it has. */
-static void write_cell(
-    const struct text_grid *grid, size_t column, const char *cell, struct str *text)
-{
-    CLEANUP_STR struct str cut = {0};
-    const struct text_grid_column *options = &grid->columns[column];
-    size_t width = grid->widths[column], used = utf8_width(cell);
-    size_t blanks = used < width ? width - used : 0;
-    if (used > width) {
-        str_append(&cut, cell);
-        utf8_cut(&cut, width);
-        cell = str_text(&cut);
-    }
-    if (!options->is_left)
-        str_append_repeated(text, ' ', blanks);
-    str_append(text, cell);
-    bool is_last = column + 1 == grid->n_columns;
-    if (options->is_left && (!is_last || column == 0))
-        str_append_repeated(text, ' ', blanks);
-    if (!is_last)
-        str_append_repeated(text, ' ', grid->gap);
-}
-
 void text_grid_write_rows(struct text_grid *grid, size_t first, size_t end, struct str *text)
 {
     bool is_measured = grid->widths != NULL;
@@ -146,8 +122,27 @@ void text_grid_write_rows(struct text_grid *grid, size_t first, size_t end, stru
             str_append_repeated(text, '\t', grid->indent);
             str_append_repeated(text, ' ', grid->margin);
         }
-        if (grid->widths[column] != DROPPED)
-            write_cell(grid, column, cell, text);
+        if (grid->widths[column] != DROPPED) {
+            /* Write a cell, cut where its column is, and the gap after it. Blanks end a line only
+             * where names are all it has. */
+            CLEANUP_STR struct str cut = {0};
+            const struct text_grid_column *options = &grid->columns[column];
+            size_t width = grid->widths[column], used = utf8_width(cell);
+            size_t blanks = used < width ? width - used : 0;
+            if (used > width) {
+                str_append(&cut, cell);
+                utf8_cut(&cut, width);
+                cell = str_text(&cut);
+            }
+            if (!options->is_left)
+                str_append_repeated(text, ' ', blanks);
+            str_append(text, cell);
+            bool is_last = column + 1 == grid->n_columns;
+            if (options->is_left && (!is_last || column == 0))
+                str_append_repeated(text, ' ', blanks);
+            if (!is_last)
+                str_append_repeated(text, ' ', grid->gap);
+        }
         if (column + 1 == grid->n_columns)
             str_append_char(text, '\n');
     }
