@@ -300,27 +300,6 @@ struct plot {
     struct chart chart;
 };
 
-/* Finds the time from the first to the last point, and what of it is wanted. */
-static int find_times(struct plot *plot, bool with_blocks, struct gput_error *error)
-{
-    const struct gput_plot_options *options = plot->options;
-    double start = NAN, end = NAN;
-    TRY(plot_figures_find_times(&plot->figures, plot->payload, &start, &end, error));
-    if (with_blocks)
-        TRY(find_block_times(plot->payload, &start, &end, error));
-    if (isnan(start))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "There is nothing to draw: the input has neither curves nor code blocks. Keep samples "
-            "with run --tf.");
-    plot->chart.start = fmax(start, options->start_seconds);
-    plot->chart.end = fmin(end, options->end_seconds);
-    if (plot->chart.start > plot->chart.end)
-        return error_set(error, GPUT_ERROR_INVALID,
-            "Nothing was recorded in that range: the recording is from %.6g to %.6g seconds.",
-            start, end);
-    return GPUT_OK;
-}
-
 static int check_size(double millimetres, double *points, struct gput_error *error)
 {
     if (!(millimetres >= 0 && millimetres <= MAX_SIZE_MM))
@@ -345,7 +324,23 @@ static int fill(struct plot *plot, struct gput_error *error)
     for (size_t i = 0; i < plot->figures.count; i++)
         has_curves |= plot->figures.series[i].is_chosen;
     bool with_blocks = options->blocks || !has_curves;
-    TRY(find_times(plot, with_blocks, error));
+
+    /* Find the time from the first to the last point, and what of it is wanted. */
+    double start = NAN, end = NAN;
+    TRY(plot_figures_find_times(&plot->figures, plot->payload, &start, &end, error));
+    if (with_blocks)
+        TRY(find_block_times(plot->payload, &start, &end, error));
+    if (isnan(start))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "There is nothing to draw: the input has neither curves nor code blocks. Keep samples "
+            "with run --tf.");
+    plot->chart.start = fmax(start, options->start_seconds);
+    plot->chart.end = fmin(end, options->end_seconds);
+    if (plot->chart.start > plot->chart.end)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "Nothing was recorded in that range: the recording is from %.6g to %.6g seconds.",
+            start, end);
+
     TRY(plot_figures_add(&plot->figures, plot->payload, options, &plot->chart, error));
     return with_blocks ? add_blocks(plot->payload, options, &plot->chart, error) : GPUT_OK;
 }

@@ -122,19 +122,6 @@ static double card_value(const struct doc *session, const char *id)
     return NAN;
 }
 
-/* What is compared of a rank. CPU time is that of its card, or of the cores that it used. */
-static struct rank rank_of(const struct doc *session, size_t index)
-{
-    const struct doc *identity = doc_get(session, "identity");
-    struct rank rank = {.index = index,
-        .has_failed = has_failed(identity),
-        .seconds = doc_get_number(identity, "seconds"),
-        .cpu_seconds = card_value(session, "cpu")};
-    if (!(rank.cpu_seconds > 0))
-        rank.cpu_seconds = card_value(session, "cores") * rank.seconds;
-    return rank;
-}
-
 /* The median of the ranks that did not fail: these say what the work takes. */
 static double median_of(const struct rank *ranks, size_t count, bool is_of_cpu, double *values)
 {
@@ -316,7 +303,17 @@ static int compare_ranks(struct doc *findings, const struct report_payload *payl
     if (!ranks || !values)
         return error_memory(error);
     for (const struct doc *session = sessions->first; session; session = session->next) {
-        ranks[count] = rank_of(session, count);
+        /* What is compared of a rank. CPU time is that of its card, or of the cores that it used.
+         */
+        const struct doc *identity = doc_get(session, "identity");
+        struct rank rank = {.index = count,
+            .has_failed = has_failed(identity),
+            .seconds = doc_get_number(identity, "seconds"),
+            .cpu_seconds = card_value(session, "cpu")};
+        if (!(rank.cpu_seconds > 0))
+            rank.cpu_seconds = card_value(session, "cores") * rank.seconds;
+        ranks[count] = rank;
+
         count++;
     }
     if (add_stragglers(findings, ranks, count, values))

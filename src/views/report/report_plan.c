@@ -226,21 +226,6 @@ static int leave_out_empty(
     return leave_out(plan, path, folder, &reason, error);
 }
 
-/* Leaves out a file that is still elsewhere. */
-static int leave_out_spooled(
-    struct report_plan *plan, const char *path, size_t folder, struct gput_error *error)
-{
-    struct spool_note note;
-    struct gput_error reason;
-    if (spool_note_read(path, &note))
-        error_set(&reason, GPUT_ERROR_GONE,
-            "its file stayed where it was spooled, on %s in %.400s, or is still written there.",
-            note.host, note.folder);
-    else
-        error_set(&reason, GPUT_ERROR_FORMAT, "it does not say where its file was spooled.");
-    return leave_out(plan, path, folder, &reason, error);
-}
-
 /* Adds what is in a folder. A file of no kind is not of the session, and left alone. */
 static int add_entry(struct report_plan *plan, const struct gput_report_session *given,
     const char *path, size_t folder, int depth, struct gput_error *error)
@@ -250,8 +235,17 @@ static int add_entry(struct report_plan *plan, const struct gput_report_session 
     struct stat info, link;
     if (stat(path, &info) != 0 || (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode)))
         return GPUT_OK;
-    if (text_ends_with(path, SPOOL_NOTE_EXTENSION))
-        return leave_out_spooled(plan, path, folder, error);
+    if (text_ends_with(path, SPOOL_NOTE_EXTENSION)) {
+        /* Leave out a file that is still elsewhere. */
+        struct spool_note note;
+        if (spool_note_read(path, &note))
+            error_set(&reason, GPUT_ERROR_GONE,
+                "its file stayed where it was spooled, on %s in %.400s, or is still written there.",
+                note.host, note.folder);
+        else
+            error_set(&reason, GPUT_ERROR_FORMAT, "it does not say where its file was spooled.");
+        return leave_out(plan, path, folder, &reason, error);
+    }
     if (is_empty(path))
         return is_named_as_session(path) ? leave_out_empty(plan, path, folder, error) : GPUT_OK;
     int code = report_loader_of(path, &loader, &reason);

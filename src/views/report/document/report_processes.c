@@ -59,28 +59,23 @@ void report_processes_init(struct report_processes *processes, struct report_ses
         report_column_init(&processes->figures[i], spool, figures[i].step);
 }
 
-/* Finds the column of a table that has a figure, and its unit. */
-static struct place find_place(const struct report_processes *processes,
-    const struct gput_table *part, const struct figure *figure)
-{
-    const struct gput_static_data *data = &processes->session->static_data;
-    struct place place = {table_cells_find(part, figure->column), 1};
-    if (place.column != TABLE_NO_COLUMN && figure->kind == RAM)
-        place.factor = 1 / gput_ram_unit_factor(data->ram_unit);
-    else if (place.column != TABLE_NO_COLUMN && figure->kind == GPU_RAM)
-        place.factor = 1 / gput_ram_unit_factor(data->gpu_ram_unit);
-    else if (place.column == TABLE_NO_COLUMN && figure->other_column)
-        place.column = table_cells_find(part, figure->other_column);
-    return place;
-}
-
 int report_processes_add(
     struct report_processes *processes, const struct gput_table *part, struct gput_error *error)
 {
     size_t name_column = table_cells_find(part, "name");
     struct place places[REPORT_PROCESS_FIGURES];
-    for (int i = 0; i < REPORT_PROCESS_FIGURES; i++)
-        places[i] = find_place(processes, part, &figures[i]);
+    for (int i = 0; i < REPORT_PROCESS_FIGURES; i++) {
+        /* Find the column of a table that has a figure, and its unit. */
+        const struct gput_static_data *data = &processes->session->static_data;
+        struct place place = {table_cells_find(part, figures[i].column), 1};
+        if (place.column != TABLE_NO_COLUMN && figures[i].kind == RAM)
+            place.factor = 1 / gput_ram_unit_factor(data->ram_unit);
+        else if (place.column != TABLE_NO_COLUMN && figures[i].kind == GPU_RAM)
+            place.factor = 1 / gput_ram_unit_factor(data->gpu_ram_unit);
+        else if (place.column == TABLE_NO_COLUMN && figures[i].other_column)
+            place.column = table_cells_find(part, figures[i].other_column);
+        places[i] = place;
+    }
     for (size_t row = 0; row < gput_table_row_count(part); row++) {
         const char *text = table_cells_text(part, row, name_column);
         uint32_t name = names_add(&processes->names, text, strlen(text));

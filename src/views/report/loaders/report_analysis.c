@@ -210,30 +210,6 @@ static int put_blocks(
 
 /* ---- From the analysis ---- */
 
-/* Adds a code block with what the analysis says of it. */
-static int add_analyzed(struct blocks *blocks, const struct gput_code_block *block,
-    const struct names *names, struct gput_error *error)
-{
-    const char *text = gput_code_block_name(block);
-    uint32_t name = names_find(names, text, strlen(text));
-    const double row[COLUMNS] = {[NAME] = name == NAMES_NONE ? NAN : name,
-        [CALLS] = (double)gput_code_block_calls(block),
-        [TOTAL] = gput_code_block_compute_time_total(block),
-        [OPEN] = (double)block->num_open_calls,
-        [SAMPLES] = (double)gput_code_block_timepoints(block),
-        [SELF] = gput_code_block_self_time(block)};
-    blocks->has_open |= block->num_open_calls > 0;
-    for (int i = 0; i < COLUMNS; i++)
-        TRY(report_column_add(&blocks->columns[i], row[i], error));
-    TRY(add_statistics(&blocks->seconds, gput_code_block_compute_time(block), 1, error));
-    for (size_t i = 0; i < blocks->n_measurements; i++)
-        TRY(add_statistics(
-            &blocks->usage[i], gput_code_block_usage(block, i), blocks->factors[i], error));
-    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
-        TRY(report_column_add(&blocks->exact[i], gput_code_block_exact_figure(block, i), error));
-    return GPUT_OK;
-}
-
 /* Adds all code blocks of an analysis but those whose calls were all before or after the session.
  */
 static int add_all_analyzed(struct blocks *blocks, const struct gput_analysis *analysis,
@@ -266,8 +242,25 @@ static int add_all_analyzed(struct blocks *blocks, const struct gput_analysis *a
         const struct gput_code_block *block = gput_analysis_block(analysis, i);
         const char *text = gput_code_block_name(block);
         uint32_t name = names_find(names, text, strlen(text));
-        if (name == NAMES_NONE || called[name])
-            TRY(add_analyzed(blocks, block, names, error));
+        if (name == NAMES_NONE || called[name]) {
+            /* Add a code block with what the analysis says of it. */
+            const double row[COLUMNS] = {[NAME] = name == NAMES_NONE ? NAN : name,
+                [CALLS] = (double)gput_code_block_calls(block),
+                [TOTAL] = gput_code_block_compute_time_total(block),
+                [OPEN] = (double)block->num_open_calls,
+                [SAMPLES] = (double)gput_code_block_timepoints(block),
+                [SELF] = gput_code_block_self_time(block)};
+            blocks->has_open |= block->num_open_calls > 0;
+            for (int k = 0; k < COLUMNS; k++)
+                TRY(report_column_add(&blocks->columns[k], row[k], error));
+            TRY(add_statistics(&blocks->seconds, gput_code_block_compute_time(block), 1, error));
+            for (size_t k = 0; k < blocks->n_measurements; k++)
+                TRY(add_statistics(
+                    &blocks->usage[k], gput_code_block_usage(block, k), blocks->factors[k], error));
+            for (enum gput_exact_figure k = 0; k < GPUT_EXACT_FIGURE_COUNT; k++)
+                TRY(report_column_add(
+                    &blocks->exact[k], gput_code_block_exact_figure(block, k), error));
+        }
     }
     return put_blocks(blocks, analysis, error);
 }

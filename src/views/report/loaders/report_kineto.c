@@ -44,37 +44,6 @@ static void add_share(
     doc_add_double(share, "seconds", us * 1e-6);
 }
 
-/* Adds where the time of each GPU went: what it computed, what else it did while it computed
- * nothing, and the rest. */
-static void add_accounts(struct report_session *session, const struct gput_table *table)
-{
-    struct doc *list = NULL;
-    for (size_t row = 0; row < gput_table_row_count(table); row++) {
-        double span = cell(table, row, "span_us");
-        double communication = cell(table, row, "communication_us");
-        double hidden = cell(table, row, "communication_overlap_%");
-        char text[128];
-        if (!(span > 0))
-            continue;
-        list = list ? list : doc_add_array(session->doc, "time_went");
-        struct doc *account = doc_add_object(list, NULL);
-        snprintf(text, sizeof text, "GPU %lld",
-            (long long)gput_table_int(table, row, table_cells_find(table, "gpu")));
-        doc_add_string(account, "id", "gpu");
-        doc_add_string(account, "title", text);
-        if (communication > 0 && !isnan(hidden)) {
-            snprintf(text, sizeof text, "%.0f %% of its communication while it computed", hidden);
-            doc_add_string(account, "note", text);
-        }
-        doc_add_double(account, "seconds", span * 1e-6);
-        struct doc *shares = doc_add_array(account, "shares");
-        add_share(shares, "computing", "computing", cell(table, row, "compute_us"), span);
-        add_share(shares, "communication", "communicating or copying alone",
-            cell(table, row, "non_compute_us"), span);
-        add_share(shares, "idle", "idle", cell(table, row, "idle_us"), span);
-    }
-}
-
 /* What is wrong with the file was said when its events were read. */
 static void on_warning(void *user, const char *message)
 {
@@ -104,8 +73,36 @@ int report_kineto_add(struct report_session *session, struct gput_error *error)
                 report_session_add_table(session, views[i].id, views[i].title, table);
         }
 
-        if (strcmp(gput_table_name(table), "breakdown") == 0)
-            add_accounts(session, table);
+        if (strcmp(gput_table_name(table), "breakdown") == 0) {
+            /* Add where the time of each GPU went: what it computed, what else it did while it
+             * computed nothing, and the rest. */
+            struct doc *list = NULL;
+            for (size_t row = 0; row < gput_table_row_count(table); row++) {
+                double span = cell(table, row, "span_us");
+                double communication = cell(table, row, "communication_us");
+                double hidden = cell(table, row, "communication_overlap_%");
+                char text[128];
+                if (!(span > 0))
+                    continue;
+                list = list ? list : doc_add_array(session->doc, "time_went");
+                struct doc *account = doc_add_object(list, NULL);
+                snprintf(text, sizeof text, "GPU %lld",
+                    (long long)gput_table_int(table, row, table_cells_find(table, "gpu")));
+                doc_add_string(account, "id", "gpu");
+                doc_add_string(account, "title", text);
+                if (communication > 0 && !isnan(hidden)) {
+                    snprintf(text, sizeof text, "%.0f %% of its communication while it computed",
+                        hidden);
+                    doc_add_string(account, "note", text);
+                }
+                doc_add_double(account, "seconds", span * 1e-6);
+                struct doc *shares = doc_add_array(account, "shares");
+                add_share(shares, "computing", "computing", cell(table, row, "compute_us"), span);
+                add_share(shares, "communication", "communicating or copying alone",
+                    cell(table, row, "non_compute_us"), span);
+                add_share(shares, "idle", "idle", cell(table, row, "idle_us"), span);
+            }
+        }
         gput_tables_destroy(tables);
     }
     return GPUT_OK;

@@ -192,37 +192,6 @@ static const struct gput_gpu *find_result(const struct report_gpus *gpus, const 
     return NULL;
 }
 
-/* Adds the curves of a GPU. */
-static int add_gpu(struct report_gpus *gpus, uint32_t number, struct gput_error *error)
-{
-    struct report_gpu *gpu = &gpus->gpus[number];
-    const struct gput_gpu *result = find_result(gpus, names_text(&gpus->uuids, number));
-    bool is_used = gpu->values[COMBINED_RAM].max > 0 || gpu->values[MAIN_PERCENT].max > 0 ||
-                   gpu->values[MAIN_PERCENT + 1].max > 0;
-    unsigned time;
-    TRY(report_session_add_time(gpus->session, &gpu->time, &time, error));
-    for (int i = 0; i < REPORT_GPU_FIGURES; i++) {
-        char id[64], label[64], scope[32];
-        snprintf(scope, sizeof scope, "gpu%u", number);
-        snprintf(id, sizeof id, "gpu%u_%s", number, figures[i].column);
-        snprintf(label, sizeof label, "GPU %u: %s", number, figures[i].label);
-        const struct report_series series = {
-            .id = id,
-            .label = label,
-            .group = figures[i].group,
-            .scope = scope,
-            .unit = figures[i].unit,
-            .limit = i == 0 && result ? result->ram_capacity_bytes : NAN,
-            .time = time,
-            .of_interval = figures[i].kind == SLOWED,
-        };
-        bool is_of_card = strncmp(figures[i].group, "card_", 5) == 0;
-        if (!isnan(gpu->values[i].max) && (is_used || !is_of_card))
-            TRY(report_session_add_series(gpus->session, &series, &gpu->values[i], error));
-    }
-    return GPUT_OK;
-}
-
 /* Adds the curves to the session. */
 static int report_gpus_end(struct report_gpus *gpus, struct gput_error *error)
 {
@@ -233,7 +202,32 @@ static int report_gpus_end(struct report_gpus *gpus, struct gput_error *error)
         doc_add_string(object, "uuid", names_text(&gpus->uuids, i));
         if (result)
             doc_add_string(object, "name", result->name);
-        TRY(add_gpu(gpus, i, error));
+
+        /* Add the curves of a GPU. */
+        struct report_gpu *gpu = &gpus->gpus[i];
+        bool is_used = gpu->values[COMBINED_RAM].max > 0 || gpu->values[MAIN_PERCENT].max > 0 ||
+                       gpu->values[MAIN_PERCENT + 1].max > 0;
+        unsigned time;
+        TRY(report_session_add_time(gpus->session, &gpu->time, &time, error));
+        for (int k = 0; k < REPORT_GPU_FIGURES; k++) {
+            char id[64], label[64], scope[32];
+            snprintf(scope, sizeof scope, "gpu%u", i);
+            snprintf(id, sizeof id, "gpu%u_%s", i, figures[k].column);
+            snprintf(label, sizeof label, "GPU %u: %s", i, figures[k].label);
+            const struct report_series series = {
+                .id = id,
+                .label = label,
+                .group = figures[k].group,
+                .scope = scope,
+                .unit = figures[k].unit,
+                .limit = k == 0 && result ? result->ram_capacity_bytes : NAN,
+                .time = time,
+                .of_interval = figures[k].kind == SLOWED,
+            };
+            bool is_of_card = strncmp(figures[k].group, "card_", 5) == 0;
+            if (!isnan(gpu->values[k].max) && (is_used || !is_of_card))
+                TRY(report_session_add_series(gpus->session, &series, &gpu->values[k], error));
+        }
     }
 
     /* What each GPU says of a moment, added up: the energy of the session has means of longer
