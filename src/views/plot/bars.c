@@ -99,37 +99,6 @@ static void draw_box(struct layout *layout, const struct bar *bar, double width,
     layout->drawing->failed |= title.failed;
 }
 
-/* Draws a bar with its label, interval and value. */
-static void draw_bar(struct layout *layout, const struct bar *bar, double most, double y)
-{
-    double scale = most > 0 ? (layout->right - layout->left) / most : 0;
-    double end = layout->left + (bar->value > 0 ? bar->value * scale : 0);
-    double middle = y + ROW / 2, baseline = middle + FONT * 0.35;
-    char *label = chart_cut(bar->label, FONT, layout->label);
-    add_text(layout, layout->left - GAP, baseline, DRAWING_STOP, label ? label : "");
-    layout->drawing->failed |= !label;
-    free(label);
-    if (bar->value > 0)
-        draw_box(layout, bar, end - layout->left, middle - THICKNESS / 2);
-    if (bar->high > bar->low) {
-        double low = layout->left + fmax(bar->low, 0) * scale;
-        double high = layout->left + bar->high * scale;
-
-        /* Draw the interval of a value as a line with caps. */
-        const struct drawing_style style = {.colour = layout->ink, .opacity = 1, .width = 0.8};
-        drawing_add_line(layout->drawing, (struct drawing_point){low, middle},
-            (struct drawing_point){high, middle}, &style);
-        for (int i = 0; i < 2; i++) {
-            double x = i ? high : low;
-            drawing_add_line(layout->drawing, (struct drawing_point){x, middle - CAP},
-                (struct drawing_point){x, middle + CAP}, &style);
-        }
-
-        end = fmax(end, high);
-    }
-    add_text(layout, end + GAP, baseline, DRAWING_START, bar->text);
-}
-
 /* Draws the bars of one figure below its name. Returns where it ends. */
 static double draw_panel(struct layout *layout, const struct bars_panel *panel, double y)
 {
@@ -139,8 +108,35 @@ static double draw_panel(struct layout *layout, const struct bars_panel *panel, 
     add_text(layout, layout->left, y + FONT, DRAWING_START, name ? name : "");
     layout->drawing->failed |= !name;
     free(name);
-    for (size_t i = 0; i < panel->count; i++)
-        draw_bar(layout, &panel->bars[i], most, top + ROW * (double)i);
+    for (size_t i = 0; i < panel->count; i++) {
+        /* Draw a bar with its label, interval and value. */
+        double scale = most > 0 ? (layout->right - layout->left) / most : 0;
+        double end = layout->left + (panel->bars[i].value > 0 ? panel->bars[i].value * scale : 0);
+        double middle = (top + ROW * (double)i) + ROW / 2, baseline = middle + FONT * 0.35;
+        char *label = chart_cut(panel->bars[i].label, FONT, layout->label);
+        add_text(layout, layout->left - GAP, baseline, DRAWING_STOP, label ? label : "");
+        layout->drawing->failed |= !label;
+        free(label);
+        if (panel->bars[i].value > 0)
+            draw_box(layout, &panel->bars[i], end - layout->left, middle - THICKNESS / 2);
+        if (panel->bars[i].high > panel->bars[i].low) {
+            double low = layout->left + fmax(panel->bars[i].low, 0) * scale;
+            double high = layout->left + panel->bars[i].high * scale;
+
+            /* Draw the interval of a value as a line with caps. */
+            const struct drawing_style style = {.colour = layout->ink, .opacity = 1, .width = 0.8};
+            drawing_add_line(layout->drawing, (struct drawing_point){low, middle},
+                (struct drawing_point){high, middle}, &style);
+            for (int k = 0; k < 2; k++) {
+                double x = k ? high : low;
+                drawing_add_line(layout->drawing, (struct drawing_point){x, middle - CAP},
+                    (struct drawing_point){x, middle + CAP}, &style);
+            }
+
+            end = fmax(end, high);
+        }
+        add_text(layout, end + GAP, baseline, DRAWING_START, panel->bars[i].text);
+    }
     drawing_add_line(layout->drawing, (struct drawing_point){layout->left, top},
         (struct drawing_point){layout->left, top + ROW * (double)panel->count}, &axis);
     return top + ROW * (double)panel->count + PANEL_GAP;

@@ -78,12 +78,6 @@ bool chart_add_span(const struct chart *chart, struct chart_row *row, double sta
 
 void chart_finish(struct chart *chart);
 
-/*
- * Draws the chart. The caller calls drawing_finish(), also after an error. Errors:
- * GPUT_ERROR_INVALID (its panels do not fit the height), GPUT_ERROR_MEMORY.
- */
-int chart_draw(const struct chart *chart, struct drawing *drawing, struct gput_error *error);
-
 /* Calls chart_draw() and drawing_render(). */
 int chart_render(const struct chart *chart, enum gput_format format, char **bytes, size_t *length,
     struct gput_error *error);
