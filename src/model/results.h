@@ -280,6 +280,7 @@ struct gput_results {
     struct gput_wall time_went, main_thread, other_threads, gpu_idle, gpu_idle_others;
     double gpu_known_seconds; /* for how long it was known whether a GPU was busy */
     char programs[512]; /* the programs that used most CPU time: "make 3.1 s, cc1 41 s of 60" */
+    char awaited[400];  /* "sort read a pipe of gzip for 1.2 s (90 % computing)" */
 
     struct {
         double cpu_seconds; /* CPU time of the sampler itself */

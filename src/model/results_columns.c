@@ -188,6 +188,7 @@ static const struct results_column record[] = {
 
     WALL_OF("time_went", time_went, TIME_WENT, "wall time of the main thread, with what its children did while it waited for them")
     AT("time_went.programs", NUMBER, programs, NULL, "time_went", "the programs whose threads ran most: on a CPU, of the time that these threads lived"),
+    AT("time_went.awaited", NUMBER, awaited, NULL, "time_went", "who waited for whom in pipes, and what these did meanwhile"),
     WALL_OF("main_thread", main_thread, MAIN_THREAD, "wall time of the main thread")
     WALL_OF("other_threads", other_threads, OTHER_THREADS, "wall time of all other threads, together")
     WALL_OF("gpu_idle", gpu_idle, GPU_IDLE, "what the main thread did while no GPU was busy")

@@ -5,11 +5,29 @@ import pathlib
 import os
 import re
 
-from command import CommandTest, main
+from command import CommandTest, main, python
 from fake_gpu import GpuTest
 from report_data import Report, use_page
 
 SLEEPER = ["sh", "-c", "sleep 1.5"]
+# Polls a pipe that a sleeper holds. First it finds out whether one process may read another one's memory at all.
+POLLING = """
+import ctypes, os, select, sys
+ends = os.pipe()
+os.set_inheritable(ends[1], True)
+child = os.fork()
+if child == 0:
+    os.execlp("sleep", "sleep", "2")
+os.close(ends[1])
+word = ctypes.create_string_buffer(8)
+part = (ctypes.c_void_p * 2)(ctypes.addressof(word), 8)
+if ctypes.CDLL(None, use_errno=True).process_vm_readv(child, part, 1, part, 1, 0) < 0 and ctypes.get_errno() not in (0, 14):
+    print("process_vm_readv refused", file=sys.stderr)
+poller = select.poll()
+poller.register(ends[0], select.POLLIN)
+poller.poll()
+os.wait()
+"""
 
 
 class Why(CommandTest):
@@ -75,6 +93,25 @@ class Why(CommandTest):
             self.assertGreaterEqual(pressure[f"{name}_some_seconds"], 0)
             self.assertLessEqual(pressure[f"{name}_some_seconds"], total(name) - before[name] + 1e-6)
         self.assertRegex(done.stderr + self.run_command("why", "report.json").stdout, r"\nSome task waited for +a CPU +memory +storage\n(.*\n)?  of the machine ")
+
+    def test_it_is_said_who_holds_the_other_end_of_a_pipe(self):
+        """A reader waits for a writer that sleeps, and a writer for a reader that does."""
+        for command, told in ("sleep 2 | cat; exit", "cat read a pipe of sleep"), ("cat /dev/zero | (exec sleep 2); exit", "cat wrote to a pipe of sleep"):
+            done = self.run_command("why", "-f", "json", "-o", "report.json", "--overwrite", "--", "sh", "-c", command)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            awaited = json.loads((self.folder / "report.json").read_text())["time_went"]["awaited"]
+            self.assertRegex(awaited, rf"^{told} for \d.* s \(\d+ % asleep \(timer\)", done.stderr)
+            self.assertIn(f"\nWaited for: {awaited}\n", self.run_command("why", "report.json").stdout)
+
+    def test_it_is_said_who_holds_the_other_end_of_a_pipe_that_is_polled(self):
+        done = self.run_command("why", "-f", "json", "-o", "report.json", "--", *python(POLLING))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if "process_vm_readv refused" in done.stderr:
+            self.skipTest("the memory of a child cannot be read here")
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertGreater(report["time_went"]["poll_seconds"], 0.5 * report["time_went"]["seconds"])
+        self.assertRegex(report["time_went"]["awaited"], r"^.* read a pipe of sleep for \d.* s \(\d+ % asleep \(timer\)")
+        self.assertRegex(self.run_command("why", "report.json").stdout, r"\nAdvice\n  It slept in poll, for a pipe, for \d+ % of its time, and nothing else")
 
     def test_a_file_that_is_no_session_is_refused(self):
         (self.folder / "x.json").write_text("{}")

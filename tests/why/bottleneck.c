@@ -328,7 +328,8 @@ static void write_to_storage(double until)
     unlink(name);
 }
 
-/* Its pages are dropped by the program, or by the kernel, whose control group has no room for all. */
+/* Its pages are dropped by the program, or by the kernel, whose control group has no room for all.
+ */
 static void touch_a_mapped_file(double until, bool drops)
 {
     struct times before;
@@ -365,8 +366,8 @@ static void touch_swapped_memory(double until)
 {
     struct times before;
     cause = "paging";
-    volatile char *bytes = mmap(
-        NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    volatile char *bytes =
+        mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (bytes == MAP_FAILED)
         exit(3);
     begin_call(&before);

@@ -48,9 +48,8 @@ static void serve(int fd, const struct fuse_in_header *request, const void *body
 {
     static const char zeroes[MAX_BYTES];
     struct timespec pause = {0, (long)(SECONDS_OF_READ * 1e9)};
-    struct fuse_init_out init = {.major = FUSE_KERNEL_VERSION,
-        .minor = FUSE_KERNEL_MINOR_VERSION,
-        .max_write = MAX_BYTES};
+    struct fuse_init_out init = {
+        .major = FUSE_KERNEL_VERSION, .minor = FUSE_KERNEL_MINOR_VERSION, .max_write = MAX_BYTES};
     struct fuse_entry_out entry = {.nodeid = FILE_NODE, .attr = attributes_of(FILE_NODE)};
     struct fuse_attr_out attributes = {.attr = attributes_of(request->nodeid)};
     struct fuse_open_out opened = {.open_flags = FOPEN_DIRECT_IO};

@@ -14,6 +14,7 @@
 
 struct why_case {
     const struct gput_results *results;
+    enum wall_cause cause;
     double percent;     /* of the row's cause */
     double cores;       /* that the command may use */
     double other_cores; /* that all but the main thread used, on average */
@@ -61,9 +62,12 @@ static void explain_supply(const struct why_case *why)
     const struct gput_wall *others = &why->results->other_threads;
     bool wait_too = others->seconds_of[WALL_CPU] > others->seconds_of[WALL_COMPUTING];
     bool are_busy = why->other_cores >= BUSY_PART * why->cores || wait_too;
-    bool is_pipe = why_percent(&why->results->time_went, WALL_PIPE) >=
-                   why_percent(&why->results->time_went, WALL_SOCKET);
-    const char *what = is_pipe ? "a pipe" : "a socket";
+    const char *what = why->cause == WALL_PIPE ? "a pipe" : "a socket";
+    /* Of what is polled, pipes of its own processes are known. */
+    if (why->cause == WALL_POLL && !why->results->awaited[0])
+        return;
+    if (why->cause == WALL_POLL)
+        what = "poll, for a pipe,";
     if (why->other_cores < IDLE_CORES)
         text_fit(why->text, WHY_TEXT_SIZE,
             "It slept in %s for %.0f %% of its time, and nothing else of the command ran: it "
@@ -118,6 +122,7 @@ static const struct rule {
     {WALL_PAGING, 10, 20, explain_paging},
     {WALL_PIPE, 30, 0, explain_supply},
     {WALL_SOCKET, 30, 0, explain_supply},
+    {WALL_POLL, 30, 0, explain_supply},
     {WALL_LOCK, 30, 0, explain_lock},
     {WALL_TIMER, 50, 0, explain_timer},
     {WALL_STOPPED, 10, 20, explain_stopped},
@@ -180,9 +185,8 @@ static bool explain_slowed_gpu(const struct gput_results *results, char text[WHY
             if (!(percent >= most))
                 continue;
             most = percent;
-            text_fit(text, WHY_TEXT_SIZE,
-                "GPU %u was slowed by %s for %.0f %% of the time: %s.", (unsigned)i,
-                reasons[k].by, fmin(percent, 100), reasons[k].remedy);
+            text_fit(text, WHY_TEXT_SIZE, "GPU %u was slowed by %s for %.0f %% of the time: %s.",
+                (unsigned)i, reasons[k].by, fmin(percent, 100), reasons[k].remedy);
         }
     }
     return text[0];
@@ -203,9 +207,12 @@ size_t why_advice(const struct gput_results *results, char texts[WHY_MAX_ADVICE]
         for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
             if (rules[k].cause != shares[i].cause || shares[i].percent < rules[k].min_percent)
                 continue;
+            why.cause = shares[i].cause;
             why.percent = shares[i].percent;
-            why.text = texts[count++];
+            why.text = texts[count];
+            why.text[0] = '\0';
             rules[k].explain(&why);
+            count += why.text[0] != '\0';
         }
     }
     return count;

@@ -46,6 +46,7 @@ struct ledger_wall {
     struct wall_account path; /* of main, with what its children did while it waited for them */
     struct wall_account main_thread, others, while_gpu_idle, others_while_gpu_idle;
     char programs[512]; /* those that worked most */
+    char awaited[400];  /* those that main waited for in pipes */
 };
 
 struct ledger {

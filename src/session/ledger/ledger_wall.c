@@ -3,8 +3,10 @@
  */
 #include "session/ledger/ledger.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/human.h"
+#include "base/str.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -13,6 +15,11 @@
 #include <string.h>
 
 #define SHOWN_PROGRAMS 6
+/* Of those that main waited for in pipes: from which part of its time on they are named, how many,
+ * and how many things that they did. */
+#define SHOWN_WAIT_PART 0.05
+#define SHOWN_WAITS 3
+#define SHOWN_WAIT_CAUSES 2
 
 /* ---- what is known of the living ---- */
 
@@ -84,9 +91,9 @@ static void name_programs(struct program_accounts *programs, char *text, size_t 
 
 /* ---- all of it ---- */
 
-/* What threads did while no GPU was busy, of which all time is known. At a moment it is not seen
+/* What threads did at some moments, of which all time is known. At a moment it is not seen
  * whether it ran or waited for a CPU: in the proportion of all its time. */
-static struct wall_account account_while_idle(
+static struct wall_account account_of_moments(
     const struct wall_samples *samples, const struct wall_account *all)
 {
     struct wall_account account = {.samples = samples->count};
@@ -100,6 +107,60 @@ static struct wall_account account_while_idle(
                                          (double)(ran_ns + waited_ns));
     account.ns[WALL_COMPUTING] -= account.ns[WALL_CPU];
     return account;
+}
+
+/* Appends the largest shares of what others did: "70 % computing, 20 % storage". */
+static void append_shares(struct str *text, const struct wall_account *account)
+{
+    static const char *const words[] = {
+#define WORD(ID, name, word, meaning) word,
+        WALL_CAUSES(WORD)
+#undef WORD
+    };
+    struct wall_account rest = *account;
+    for (int n = 0; n < SHOWN_WAIT_CAUSES; n++) {
+        int largest = 0;
+        for (int i = 0; i < WALL_CAUSE_COUNT; i++) {
+            if (rest.ns[i] > rest.ns[largest])
+                largest = i;
+        }
+        double percent = 100 * (double)rest.ns[largest] / (double)account->wall_ns;
+        if (percent < 1)
+            return;
+        str_printf(text, "%s%.0f %% %s", n > 0 ? ", " : "", percent, words[largest]);
+        rest.ns[largest] = 0;
+    }
+}
+
+static int by_wait(const void *a, const void *b)
+{
+    const struct pipe_wait *left = a, *right = b;
+    return (left->ns < right->ns) - (left->ns > right->ns);
+}
+
+/* "python3 read a pipe of 4 python3 processes for 3.1 s (70 % computing, 20 % storage)". */
+static void name_awaited(const struct ledger *ledger, char *text, size_t size)
+{
+    CLEANUP_STR struct str list = {0};
+    struct pipe_waits pipes = ledger->snapshot->waits->pipes;
+    const struct ledger_wall *wall = &ledger->wall;
+    qsort(pipes.waits, pipes.count, sizeof pipes.waits[0], by_wait);
+    for (size_t i = 0; i < pipes.count && i < SHOWN_WAITS; i++) {
+        const struct pipe_wait *wait = &pipes.waits[i];
+        char count[24] = "", seconds[HUMAN_SIZE];
+        struct wall_account account = account_of_moments(&wait->meanwhile, &wall->others);
+        if ((double)wait->ns < SHOWN_WAIT_PART * (double)wall->path.wall_ns || account.wall_ns == 0)
+            break;
+        if (wait->n_holders > 1)
+            snprintf(count, sizeof count, "%zu ", wait->n_holders);
+        str_printf(&list, "%s%s %s a pipe of %s%s%s for %s (", list.length > 0 ? "; " : "",
+            wait->waiter, wait->is_write ? "wrote to" : "read", count, wait->holder,
+            wait->n_holders > 1 ? " processes" : "",
+            human_seconds(clock_seconds_of_ns(wait->ns), seconds));
+        append_shares(&list, &account);
+        str_append_char(&list, ')');
+    }
+    text_fit(text, size, "%s", str_text(&list));
 }
 
 double ledger_quota_part(const struct ledger *ledger)
@@ -126,10 +187,12 @@ void ledger_update_wall(struct ledger *ledger)
     wall_account_subtract(&wall->others, &wall->main_thread);
     if (ledger->snapshot->waits)
         wall->while_gpu_idle =
-            account_while_idle(&ledger->snapshot->waits->while_gpu_idle, &wall->main_thread);
+            account_of_moments(&ledger->snapshot->waits->while_gpu_idle, &wall->main_thread);
     if (ledger->snapshot->waits)
         wall->others_while_gpu_idle =
-            account_while_idle(&ledger->snapshot->waits->others_while_gpu_idle, &wall->others);
+            account_of_moments(&ledger->snapshot->waits->others_while_gpu_idle, &wall->others);
+    if (ledger->snapshot->waits)
+        name_awaited(ledger, wall->awaited, sizeof wall->awaited);
     double part = ledger_quota_part(ledger);
     wall_account_split_quota(&wall->main_thread, part);
     wall_account_split_quota(&wall->path, part);
@@ -162,6 +225,7 @@ void ledger_fill_wall(const struct ledger *ledger, struct gput_results *results)
     int64_t gpu_ns = ledger->snapshot->waits ? ledger->snapshot->waits->gpu_ns : 0;
     results->gpu_known_seconds = gpu_ns > 0 ? clock_seconds_of_ns(gpu_ns) : NAN;
     text_fit(results->programs, sizeof results->programs, "%s", wall->programs);
+    text_fit(results->awaited, sizeof results->awaited, "%s", wall->awaited);
 }
 
 void ledger_add_wall_source(const struct ledger *ledger, struct gput_results *results)

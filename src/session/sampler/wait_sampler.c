@@ -83,6 +83,7 @@ void wait_sampler_take(
 {
     int64_t period_ns = waits->period_ns, next_ns = waits->period_start_ns + period_ns;
     process_tree_sample_states(tree, period_ns);
+    pipe_waits_sample(&waits->pipes, tree, period_ns);
     if (!isnan(gpu_percent))
         waits->gpu_ns += period_ns;
     if (gpu_percent < IDLE_GPU_PERCENT) {

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "machine/process/pipe_waits.h"
 #include "machine/process/process_tree.h"
 
 #include <stdint.h>
@@ -19,6 +20,7 @@ struct wait_sampler {
     uint64_t random; /* state of the generator */
     /* What the first thread of main, and all other threads, did while no GPU was busy. */
     struct wall_samples while_gpu_idle, others_while_gpu_idle;
+    struct pipe_waits pipes;
     int64_t gpu_ns; /* of all moments at which it was known how busy GPUs are */
 };
 

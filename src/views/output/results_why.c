@@ -103,6 +103,8 @@ static void write_page(struct str *text, const struct gput_results *results)
     }
     if (results->programs[0])
         str_printf(text, "\nPrograms, by time on a CPU: %s\n", results->programs);
+    if (results->awaited[0])
+        str_printf(text, "\nWaited for: %s\n", results->awaited);
     double known = results->gpu_known_seconds, idle = results->gpu_idle.seconds;
     if (known > 0) {
         idle = fmax(idle, 0); /* NaN: it never was */

@@ -160,4 +160,19 @@ TEST(a_gpu_that_was_slowed_is_named_with_its_reason)
     assert_int_equal(why_advice(&results, texts), 0);
 }
 
+/* What is polled may be anything, unless a process of its own holds the other end. */
+TEST(a_poll_is_explained_where_a_pipe_of_its_own_is_polled)
+{
+    char texts[WHY_MAX_ADVICE][WHY_TEXT_SIZE];
+    struct gput_results results = session();
+    results.time_went.seconds_of[WALL_POLL] = 10;
+    assert_int_equal(why_advice(&results, texts), 0);
+    strcpy(results.awaited, "python3 read a pipe of 4 python3 processes for 9 s (99 % computing)");
+    results.other_threads.seconds_of[WALL_COMPUTING] = 39;
+    assert_int_equal(why_advice(&results, texts), 1);
+    assert_string_equal(texts[0],
+        "It slept in poll, for a pipe, for 100 % of its time, while its other threads and "
+        "processes used 3.9 of 4 cores: more workers need more cores.");
+}
+
 RUN_TESTS(NULL, NULL)
