@@ -265,6 +265,15 @@ class Reports(ReportTest):
         self.assertIn("Slices and counters are shown. Left out are 1 instant, 2 flow events.", session["warnings"])
         self.assertNotIn("start_timestamp", session["identity"])
 
+    def test_a_trace_of_other_events_alone_is_not_said_to_be_empty(self):
+        events = [{"ph": phase, "cat": "c", "id": 1, "name": "request", "pid": 1, "tid": 1, "ts": ts} for phase, ts in (("b", 0), ("n", 5), ("e", 9), ("i", 9))]
+        (self.folder / "t.json").write_text(json.dumps(events))
+        done = self.run_command("report", "t.json", "-f", "collapsed", "-o", "-", env=self.environment)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("There are no code blocks and no slices", done.stderr)
+        (session,) = self.report("t.json").sessions
+        self.assertEqual(session["warnings"], ["Slices and counters are shown. Left out are 1 instant, 3 asynchronous events."])
+
     def test_slices_of_equal_times_are_within_those_that_began_before(self):
         """As py-spy writes stacks of one sample."""
         names = "main", "step", "load"

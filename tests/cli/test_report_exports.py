@@ -245,7 +245,7 @@ class Exports(ReportTest):
         self.assertTrue(any(line.startswith("Python, thread 0;a.py:1(g);a.py:1(f)") for line in lines), lines)
 
     def test_what_cannot_be_exported_is_refused(self):
-        self.assert_fails(self.run_report("t.csv", "-f", "speedscope"), 1, "There are no code blocks and no events: nothing to make stacks "
+        self.assert_fails(self.run_report("t.csv", "-f", "speedscope"), 1, "There are no code blocks and no slices of a trace: nothing to make stacks "
                           "of. --stf names a sub-tracking file.")
         self.assert_fails(self.run_report("t.csv", "-f", "csv", "-o", "-"), 1, "There are several tables, for which -o names a folder: the "
                           "standard output takes json, speedscope or collapsed.")

@@ -166,7 +166,8 @@ int report_stacks_check(const struct report_payload *payload, struct gput_error 
         if (doc_get(session, "calls"))
             return GPUT_OK;
     return error_set(error, GPUT_ERROR_NOT_FOUND,
-        "There are no code blocks and no events: nothing to make stacks of. --stf names a "
+        "There are no code blocks and no slices of a trace: nothing to make stacks of. --stf names "
+        "a "
         "sub-tracking file.");
 }
 

@@ -252,8 +252,9 @@ static void warn_of_rest(struct events *events)
 static int pass_events(struct events *events, struct gput_error *error)
 {
     struct timeline_event event;
-    bool there = events->timeline.slices + events->timeline.counters > 0;
-    events->start_ns = events->timeline.first_ns;
+    const struct timeline *timeline = &events->timeline;
+    bool there = timeline->slices + timeline->counters + timeline->others > 0;
+    events->start_ns = timeline->first_ns;
     if (there) {
         double first = report_session_time(events->session, (double)events->start_ns * 1e-9);
         if (first < 0) { /* before all readings: nothing of the session is placed yet */
@@ -282,7 +283,7 @@ static int pass_events(struct events *events, struct gput_error *error)
     TRY(report_calls_end(&events->calls, NULL, error));
 
     /* Names of threads, where the trace has them. */
-    const struct timeline_tracks *tracks = &events->timeline.tracks;
+    const struct timeline_tracks *tracks = &timeline->tracks;
     struct doc *list = NULL;
     for (uint32_t i = 0; events->calls.doc && i < tracks->thread_count; i++) {
         const struct timeline_thread *thread = &tracks->threads[i];
