@@ -245,8 +245,8 @@ static void add_counts(struct report_session *session)
         const char *id, *label, *source;
         double bytes;
     } counts[] = {
-        {"read", "By read()", "bytes", accounting->read_bytes},
-        {"written", "By write()", "bytes", accounting->write_bytes},
+        {"read", "Read", "bytes", accounting->read_bytes},
+        {"written", "Written", "bytes", accounting->write_bytes},
         {"storage_read", "Read from storage", "counts", accounting->storage_read_bytes},
         {"storage_written", "Written to storage", "counts", accounting->storage_write_bytes},
     };
