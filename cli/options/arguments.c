@@ -28,7 +28,7 @@ int arguments_add_borrowed(
         arguments->uses = uses;
         arguments->capacity = capacity;
     }
-    arguments->uses[arguments->n_uses++] = (struct option_use){id, value};
+    arguments->uses[arguments->n_uses++] = (struct option_use){id, value, NULL};
     return GPUT_OK;
 }
 

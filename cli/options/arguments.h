@@ -18,6 +18,7 @@
 struct option_use {
     enum option_id id;
     const char *value; /* inside argv; "" for a flag */
+    const char *typed; /* inside argv: a long option as it was given, "--interval=1"; or NULL */
 };
 
 struct arguments {

@@ -403,15 +403,16 @@ static int parse_long(
     if (row->kind == ARGUMENT_NONE && equals)
         return error_set(
             error, GPUT_ERROR_INVALID, "Option %s takes no value. Write only %s", name, name);
-    if (equals)
-        return arguments_add_borrowed(arguments, id, equals + 1, error);
-    if (row->kind == ARGUMENT_NONE || row->optional)
-        return arguments_add_borrowed(arguments, id, "", error);
-    if (has_no_value(*next))
-        return missing_value(row, name, error);
-    const char *value = *next;
-    *next = NULL;
-    return arguments_add_borrowed(arguments, id, value, error);
+    const char *value = equals ? equals + 1 : "";
+    if (!equals && row->kind != ARGUMENT_NONE && !row->optional) {
+        if (has_no_value(*next))
+            return missing_value(row, shown, error);
+        value = *next;
+        *next = NULL;
+    }
+    TRY(arguments_add_borrowed(arguments, id, value, error));
+    arguments->uses[arguments->n_uses - 1].typed = text;
+    return GPUT_OK;
 }
 
 /* Reads a cluster of short options: `-v`, `-o`, `-ox`. *next as above. */

@@ -66,8 +66,11 @@ int tracking_set(const struct arguments *arguments, struct gput_session_options 
         if (what->kind == GPUT_SESSION_OPTION_KIND_WORD)
             return code;
         char name[64];
-        return error_set(error, code, "%s=%s is not a valid %s. It is %s.", option_name(row, name),
-            text, what->noun, what->wanted);
+        option_name(row, name);
+        if (use->typed)
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(use->typed, "="), use->typed);
+        return error_set(error, code, "%s=%s is not a valid %s. It is %s.", name, text, what->noun,
+            what->wanted);
     }
     return GPUT_OK;
 }

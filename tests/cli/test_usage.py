@@ -149,6 +149,8 @@ MISTAKES = [
     (["show", "folder"], "gpu-tracker job folder shows a folder"),
     (["-e", "sleep", "1"], '-e takes the whole command in quotes: gpu-tracker -e "sleep 1"'),
     (["-e", "python", "train.py", "--st=0.3"], 'gpu-tracker -e "python train.py"'),
+    (["run", "--interval", "fast", "--", "true"], "--interval=fast is not a valid sleep time. It is a number of seconds"),
+    (["run", "--interval", "--", "true"], "Option --interval needs a value: --interval <sleep-time>"),
     (["run", "--live", "5", "--", "true"], "--live takes no value. Options: gpu-tracker run -h"),
     (["run", "--name", "x", "--", "true"], "See gpu-tracker run --help"),
     (["show", "--nonsense", "x"], "Options of gpu-tracker show: --help"),
