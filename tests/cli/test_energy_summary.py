@@ -217,10 +217,10 @@ class Reading(CommandTest):
             "GPUs energy average max busy memory",
             "GPU 0 24 kJ 240 W 240 W 50.0 % 2 GB",
             "GPU 1 1 kJ 10 W 10 W n/a 0 B",
-            "CPU time 2 min 30 s 1.50 cores on average, at most 1.50",
-            "RAM (PSS) 300 MB on average, at most 300 MB",
-            "CPU of all in use 25.1 % on average, at most 25.1 %",
-            "RAM of all in use 5.0 % on average, at most 5.0 %",
+            "CPU time 2 min 30 s mean 1.50 cores, max 1.50",
+            "RAM (PSS) 300 MB mean, max 300 MB",
+            "Share of CPU in use 25.1 % mean, max 25.1 %",
+            "Share of RAM in use 5.0 % mean, max 5.0 %",
             "Other metrics average max",
             "tiny 0.0008912 0.0008912",
             "loss_of_mine 0.125 0.125",
@@ -232,10 +232,10 @@ class Reading(CommandTest):
     def test_a_total_that_is_not_known_has_a_reason(self):
         self.record(line(0, {"psys_power": 40.0}), line(10, {"psys_power": 40.0}))
         first, *_ = self.run_command("energy", "summary", "rec").stdout.splitlines()
-        self.assertEqual(first, "n/a in 10 s: there is only the psys counter, of the whole platform: it is not in any total")
+        self.assertEqual(first, "Energy not known (10 s): there is only the psys counter, of the whole platform: it is not in any total")
         self.record(line(0, {"total_mem_use": 1.0}), line(10, {"total_mem_use": 1.0}))
         first, *_ = self.run_command("energy", "summary", "rec").stdout.splitlines()
-        self.assertEqual(first, "n/a in 10 s: there are no two readings of packages, DRAM or GPUs")
+        self.assertEqual(first, "Energy not known (10 s): packages, DRAM and GPUs were read less than twice")
 
     def test_the_summary_of_a_recording_of_2023_has_a_heading_for_each_figure_of_a_gpu(self):
         gpus = {
@@ -252,8 +252,8 @@ class Reading(CommandTest):
             rows = [" ".join(row.split()) for row in done.stdout.splitlines()]
             begin = rows.index(heading)
             self.assertEqual(rows[begin + 1 :], [f"GPU 0 200 J 20 W 20 W {first} n/a n/a", f"GPU 1 700 J 70 W 70 W {second} n/a 360 J",
-                                                 "", "The command", "memory of GPU 0 0 B on average, at most 0 B",
-                                                 "memory of GPU 1 1.5 GB on average, at most 1.5 GB"])
+                                                 "", "The command", "memory of GPU 0 0 B mean, max 0 B",
+                                                 "memory of GPU 1 1.5 GB mean, max 1.5 GB"])
             self.assertEqual(len({len(row) for row in done.stdout.splitlines()[begin : begin + 3]}), 1)
             self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
 

@@ -220,13 +220,13 @@ static const struct usage {
     enum usage_kind kind;
 } usages[] = {
     {"CPU time", "absolute_cpu_time_per_pid", USAGE_CORES},
-    {"CPU of all in use", "per_process_cpu_uses", USAGE_SHARE},
+    {"Share of CPU in use", "per_process_cpu_uses", USAGE_SHARE},
     {"RAM (PSS)", "per_process_mem_use_abs", USAGE_BYTES},
     {"RAM of its own (USS)", "per_process_mem_use_uss", USAGE_BYTES},
-    {"RAM of all in use", "per_process_mem_use_percent", USAGE_SHARE},
+    {"Share of RAM in use", "per_process_mem_use_percent", USAGE_SHARE},
 };
 
-/* "  CPU time      7.39 s   0.93 cores on average, at most 1.00" */
+/* "  CPU time      7.39 s   mean 0.93 cores, max 1.00" */
 static void put_usage(struct overview *overview, const struct usage *usage)
 {
     struct gput_energy_metric metric = gput_energy_metric_default();
@@ -237,16 +237,15 @@ static void put_usage(struct overview *overview, const struct usage *usage)
     switch (usage->kind) {
     case USAGE_CORES:
         put_cell(overview, human_seconds(metric.total, figure));
-        str_printf(
-            overview->text, "  %.2f cores on average, at most %.2f\n", metric.average, metric.max);
+        str_printf(overview->text, "  mean %.2f cores, max %.2f\n", metric.average, metric.max);
         break;
     case USAGE_BYTES:
         put_cell(overview, human_bytes(metric.average, figure));
-        str_printf(overview->text, "  on average, at most %s\n", human_bytes(metric.max, max));
+        str_printf(overview->text, "  mean, max %s\n", human_bytes(metric.max, max));
         break;
     case USAGE_SHARE:
         put_percent(overview, metric.average);
-        str_printf(overview->text, "  on average, at most %.1f %%\n", metric.max * 100);
+        str_printf(overview->text, "  mean, max %.1f %%\n", metric.max * 100);
         break;
     }
 }
@@ -269,7 +268,7 @@ static void write_command(struct overview *overview)
         snprintf(label, sizeof label, "memory of GPU %s", metric.device);
         put_label(overview, label);
         put_cell(overview, human_bytes(metric.average, figure));
-        str_printf(overview->text, "  on average, at most %s\n", human_bytes(metric.max, max));
+        str_printf(overview->text, "  mean, max %s\n", human_bytes(metric.max, max));
     }
     if (overview->text->length == body && !overview->text->failed) {
         overview->text->length = start;
@@ -321,7 +320,7 @@ static const char *why_no_total(const struct overview *overview)
     struct gput_energy_metric metric = gput_energy_metric_default();
     if (find(overview, "psys_power", &metric) && !find(overview, "intel_power", &metric))
         return "there is only the psys counter, of the whole platform: it is not in any total";
-    return "there are no two readings of packages, DRAM or GPUs";
+    return "packages, DRAM and GPUs were read less than twice";
 }
 
 static void energy_overview_write(const struct gput_energy_recording *recording,
@@ -333,14 +332,15 @@ static void energy_overview_write(const struct gput_energy_recording *recording,
     energy_recording_figures(recording, window, figures);
     double total = figures[GPUT_ENERGY_TOTAL];
     double duration = gput_energy_recording_seconds(recording, window);
-    str_printf(text, "%s in %s", human_joules(total, joules), human_seconds(duration, seconds));
-    if (duration > 0 && !isnan(total))
-        str_printf(text, ", %s on average", human_watts(total / duration, watts));
+    human_seconds(duration, seconds);
     if (isnan(total)) {
-        str_printf(text, ": %s\n", why_no_total(&overview));
+        str_printf(text, "Energy not known (%s): %s\n", seconds, why_no_total(&overview));
     } else {
         energy_parts_words(figures[GPUT_ENERGY_PACKAGE], figures[GPUT_ENERGY_DRAM],
             figures[GPUT_ENERGY_GPU], words);
+        str_printf(text, "%s in %s", human_joules(total, joules), seconds);
+        if (duration > 0)
+            str_printf(text, ", %s on average", human_watts(total / duration, watts));
         str_printf(text, " (%s)\n", words);
     }
     write_domains(&overview);
