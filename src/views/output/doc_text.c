@@ -25,6 +25,7 @@ static const struct {
     {"io", "I/O"},
     {"id", "ID"},
     {"pid", "PID"},
+    {"went", "spent"},
     {"oom", "OOM"},
     {"n", "number of"},
     {"uuid", "UUID"},
