@@ -571,9 +571,10 @@ static void write_processes(struct summary *summary)
         return;
     }
     snprintf(figure, sizeof figure, "%llu", (unsigned long long)accounting->processes_seen);
-    if (!isnan(threads))
-        snprintf(highest, sizeof highest, "%.0f thread%s seen at once", threads,
-            threads == 1 ? "" : "s");
+    if (threads == 1)
+        snprintf(highest, sizeof highest, "1 thread");
+    else if (!isnan(threads))
+        snprintf(highest, sizeof highest, "%.0f threads seen at once", threads);
     if (accounting->left_running > 0)
         snprintf(left, sizeof left, "%.0f left running%s", accounting->left_running,
             *highest ? "; " : "");

@@ -353,6 +353,10 @@ TEST(a_process_that_was_left_running_is_counted)
     text = summarize(&results, &options);
     assert_non_null(strstr(text, "  Processes             9  2 left running\n"));
     free(text);
+    results.max[GPUT_COMBINED_THREADS] = 1;
+    text = summarize(&results, &options);
+    assert_non_null(strstr(text, "  Processes             9  2 left running; 1 thread\n"));
+    free(text);
 }
 
 TEST(lines_are_broken_where_the_screen_ends)
