@@ -32,7 +32,8 @@ extern "C" {
 
 /**
  * Statistics of one measurement over the rows that have a value. Shared: see gputracker/sized.h.
- * NaN when none has, and when all values are 0 while some are missing. std divides by n, not n - 1.
+ * NaN when no row has a value, and when all values are 0 while some are missing. std divides by n,
+ * not n - 1.
  */
 struct gput_statistics {
     double min;
@@ -179,7 +180,7 @@ GPUT_API const char *gput_analysis_measurement_name(
 GPUT_API const struct gput_statistics *gput_analysis_overall(
     const struct gput_analysis *analysis, size_t measurement);
 
-/** Percentiles of the same; NULL also without `details`. */
+/** Percentiles over the same rows; NULL also without `details`. */
 GPUT_API const struct gput_percentiles *gput_analysis_overall_percentiles(
     const struct gput_analysis *analysis, size_t measurement);
 

@@ -171,7 +171,7 @@ GPUT_API int gput_energy_recording_parse_window(const struct gput_energy_recordi
     const char *start, const char *end, struct gput_energy_window *window,
     struct gput_error *error);
 
-/** "2023-06-30 16:32:14.588530", as recordings have it. `size` 32 is enough. */
+/** A date and time as recordings write it: "2023-06-30 16:32:14.588530". `size` 32 is enough. */
 GPUT_API void gput_energy_recording_date(int64_t time_us, char *text, size_t size);
 
 /**

@@ -70,8 +70,9 @@ static inline struct gput_push_counts gput_push_counts_default(void)
  * Sends the samples of a tracking file (.csv or .sqlite), and the figures of its end from
  * `results`: a report in JSON, or the resource usage file of a killed session. Either may be NULL.
  * Counters of CPU time are computed from the percents of the samples. GPUs, energy and bytes are in
- * .sqlite files alone. Samples are read as a stream. Blocks until the receiver took them all. A
- * busy receiver is tried again after 1, 2, 4 and 8 seconds, or when it asks for.
+ * .sqlite files alone. Samples are read as a stream. Returns when the receiver has taken all of
+ * them. A busy receiver is tried again after 1, 2, 4 and 8 seconds, or after the time that it asks
+ * for.
  *
  * `counts` may be NULL; it is set on failure, too. Errors: GPUT_ERROR_GONE (the receiver cannot be
  * reached, or, with EBUSY as errno_value, stays busy) and GPUT_ERROR_IO (it refuses): the rest is

@@ -146,14 +146,14 @@ GPUT_API int gput_report_export(const struct gput_report_options *options,
     enum gput_report_format format, const char *path, struct gput_error *error);
 
 /**
- * Which files make up these sessions, as a report of them would have it. Folders are searched; what
- * is of no kind there is skipped. Three tables:
+ * Finds the files that make up these sessions, as a report about them does. Folders are searched,
+ * and files of other kinds in them are skipped. Three tables:
  *
- *     sessions  session (from 1), path, kind ("tracking", …; "marks" where no session is known of
- *               them), results, copy_of: the path of the file that it is a copy of, by its samples,
- *               where nothing else says whose they are
+ *     sessions  session (from 1), path, kind ("tracking", …; "marks" for marks without a session),
+ *               results, copy_of: the path of the file that this is a copy of, if only its samples
+ *               show that
  *     marks     session, path: the sub-tracking files of each
- *     left_out  path: what is empty or damaged, or may not be read, each with a warning
+ *     left_out  path: the files that are empty, damaged or not readable; each gives a warning
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_INVALID,
  * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT, GPUT_ERROR_MEMORY.

@@ -37,9 +37,10 @@ struct gput_results; /**< made by gput_session_results() and the like */
 /**
  * Reads the results of a session: its report in JSON, or what it kept while it ran (its resource
  * usage file), for example after the tracker was killed. The column "identity.end" is empty where
- * the session had not ended. Of regions, only the time in MPI calls is read. Pickles of the older
- * Python gpu_tracker are read by our Python package, as data, which makes a report in JSON of them.
- * Of such a report, the figures that a pickle lacks are NaN, and the source "older_file" says so.
+ * the session had not ended. Of regions, only the time in MPI calls is read. Our Python package
+ * reads pickles of the older Python gpu_tracker as data, without running code in them, and makes a
+ * report in JSON of them. Of such a report, the figures that a pickle lacks are NaN, and the source
+ * "older_file" says so.
  *
  * On success the caller frees `*results` by gput_results_destroy(); on failure it is NULL. Errors:
  * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT when the file is none of these, GPUT_ERROR_MEMORY.
@@ -110,9 +111,9 @@ GPUT_API double gput_results_number(const struct gput_results *results, const ch
 /**
  * Writes the manifest of a session that has ended next to a file that it wrote, as
  * "PATH.session.json". It identifies the session and has its figures. Reports in JSON and tracking
- * files have one already; other files do not say whose they are. Writes nothing where PATH is no
- * regular file. Errors: GPUT_ERROR_EXISTS (a file of that name that is no manifest), those of
- * files.
+ * files have one already; other files do not say which session they are from. Writes nothing where
+ * PATH is no regular file. Errors: GPUT_ERROR_EXISTS (a file of that name that is no manifest),
+ * those of files.
  */
 GPUT_API int gput_results_write_manifest(
     const struct gput_results *results, const char *path, struct gput_error *error);
@@ -156,7 +157,7 @@ GPUT_API enum gput_ram_unit gput_results_gpu_ram_unit(const struct gput_results 
 /** Unit of wall time. */
 GPUT_API enum gput_time_unit gput_results_time_unit(const struct gput_results *results);
 
-/** Changes them, for reports that are rendered afterwards. */
+/** Changes these units, for reports that are rendered afterwards. */
 GPUT_API void gput_results_set_units(struct gput_results *results, enum gput_ram_unit ram,
     enum gput_ram_unit gpu_ram, enum gput_time_unit time);
 

@@ -245,9 +245,10 @@ GPUT_API int gput_session_create(const struct gput_session_options *options,
 GPUT_API int gput_session_track_self(struct gput_session *session, struct gput_error *error);
 
 /**
- * Starts to track a running process and its descendants. `pid` is a number of `procfs_root`.
- * Errors: GPUT_ERROR_NOT_FOUND when there is no such process; GPUT_ERROR_UNSUPPORTED when
- * `procfs_root` is of another pid namespace, and it was not named or limits are to be enforced.
+ * Starts to track a running process and its descendants. `pid` is the number that the process has
+ * in `procfs_root`. Errors: GPUT_ERROR_NOT_FOUND when there is no such process;
+ * GPUT_ERROR_UNSUPPORTED when `procfs_root` is of another pid namespace, and either the options do
+ * not name it or limits are to be enforced.
  */
 GPUT_API int gput_session_track_pid(
     struct gput_session *session, pid_t pid, struct gput_error *error);
@@ -295,8 +296,8 @@ GPUT_API int gput_session_track_machine(struct gput_session *session, struct gpu
 GPUT_API int gput_session_launch(
     struct gput_session *session, char *const argv[], struct gput_error *error);
 
-/** The address at which it serves metrics: gput_session_options.listen in numbers, with the port
- * that was chosen. NULL: none, or not any more. Belongs to the session. */
+/** The address at which the session serves metrics: gput_session_options.listen in numbers, with
+ * the port that was chosen. NULL: none, or not any more. Belongs to the session. */
 GPUT_API const char *gput_session_address(const struct gput_session *session);
 
 /** The main process, or 0 before tracking started. */

@@ -21,9 +21,9 @@ extern "C" {
 
 /**
  * Writes at most two of `words` that a mistyped `word` may stand for: "json", "min or max". `words`
- * is a text of words separated by a blank, a comma or both. Those are near that begin with `word`,
- * or differ from it in at most a third of its letters, or in one if it has fewer than 7. Words of
- * more than 32 bytes never match.
+ * is a text of words separated by a blank, a comma or both. A word is near if it begins with
+ * `word`, or differs from it in at most a third of its letters, or in one if it has fewer than 7.
+ * Words of more than 32 bytes never match.
  *
  * Returns: how many it wrote; where it is 0, `text` is "".
  */
