@@ -1,3 +1,6 @@
+/*
+ * Reads from a JSON file which sessions are compared, and by which statistic.
+ */
 #include <gputracker/comparison.h>
 
 #include "base/array.h"
@@ -63,6 +66,7 @@ static int load(struct gput_comparison_config *config, const char *path, struct 
                 "Config file %s: \"%.100s\" is unknown. It may have file_path_map and statistic.",
                 path, member->key);
     }
+    /* A session has one path, or an array with the path of each of its runs. */
     const struct doc *map = doc_get(root, "file_path_map");
     if (map && map->kind != DOC_NULL) {
         if (map->kind != DOC_OBJECT)

@@ -1,3 +1,7 @@
+/*
+ * Reads the options of a session from a JSON file. Members that are options of a session are set by
+ * the table of options; the others each have a function below.
+ */
 #include <gputracker/config.h>
 
 #include "base/cleanup.h"
@@ -119,6 +123,7 @@ static int set_enforce(
     return want(value->kind == DOC_BOOL, value, "true or false", error);
 }
 
+/* Whether a value is a whole number above 0 that fits into an int. */
 static bool is_count(const struct doc *value)
 {
     return value->kind == DOC_INT && value->integer >= 1 && value->integer <= INT_MAX;
@@ -166,6 +171,7 @@ static int check_count(
     return want(is_count(value), value, "a whole number above 0", error);
 }
 
+/* Checks a time that only the Python package uses. */
 static int check_time(struct gput_config *config, const struct doc *value, struct gput_error *error)
 {
     (void)config;
@@ -182,6 +188,7 @@ static int refuse(struct gput_config *config, const struct doc *value, struct gp
         strcmp(value->key, "log_to") == 0 ? "log-to" : value->key, value->key);
 }
 
+/* The members that are no options of a session, and the functions that read them. */
 static const struct member {
     const char *name;
     int (*set)(struct gput_config *config, const struct doc *value, struct gput_error *error);
@@ -211,6 +218,7 @@ static int set_member(struct gput_config *config, const struct doc *value, struc
         if (strcmp(value->key, others[i].name) == 0)
             return value->kind == DOC_NULL ? GPUT_OK : others[i].set(config, value, error);
     }
+    /* No option has this name: list those there are, and suggest the nearest one. */
     const char *name = value->key;
     size_t count;
     const struct session_option *options = session_options_list(&count);
@@ -225,6 +233,7 @@ static int set_member(struct gput_config *config, const struct doc *value, struc
     }
     char question[NEAREST_QUESTION_SIZE];
     nearest_question(str_text(&known), name, question);
+    /* The name of the option on the command line may differ from that of the member. */
     for (size_t i = 0; i < count; i++) {
         if (options[i].option && strcmp(options[i].option, name) == 0)
             nearest_question_of(options[i].what.name, question);

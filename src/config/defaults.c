@@ -1,3 +1,6 @@
+/*
+ * Reads a JSON file of options that only a front end knows, and passes each of them to it.
+ */
 #include <gputracker/config.h>
 
 #include "base/doc.h"
@@ -9,6 +12,7 @@
 /* Maximum size of a configuration. */
 #define MAX_BYTES ((size_t)1 << 20)
 
+/* What a visit of a file needs: its path for messages, and the caller's visitor. */
 struct visit {
     const char *path;
     gput_config_visitor *visitor;
@@ -50,6 +54,7 @@ static int visit_members(
         return error_set(error, GPUT_ERROR_FORMAT,
             "Config file %s must hold one JSON object, for example {\"format\": \"full\"}.",
             visit->path);
+    /* One of the two does something: a value that is no array, or each item of an array. */
     for (const struct doc *member = root->first; member; member = member->next) {
         if (member->kind != DOC_ARRAY)
             TRY(visit_value(visit, member->key, member, error));

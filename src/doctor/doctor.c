@@ -327,6 +327,8 @@ static void check_battery(const struct view *view, struct gput_doctor_source *so
 /* Parts of the summary. */
 enum topic { TOPIC_NONE, TOPIC_CPU, TOPIC_RAM, TOPIC_GPU, TOPIC_ENERGY };
 
+/* The sources in the order of the report: name, what they give, and the function that checks them.
+ */
 static const struct check {
     const char *name, *gives;
     void (*check)(const struct view *view, struct gput_doctor_source *source);
@@ -439,6 +441,7 @@ static const char *describe_energy(
         return "yes";
     if (cpu == GPUT_DOCTOR_PARTLY)
         return "partly";
+    /* No energy of the CPU: say if GPUs have some, and which source only lacks rights. */
     snprintf(text, size, "%s%s%s", with_power ? "of GPUs" : "",
         with_power && closed ? "; CPU: " : "", closed ? "needs rights, see " : "");
     if (closed)
@@ -497,6 +500,7 @@ static int examine(
     gpu_set_await_all(view.gpus, GPU_TIMEOUT_SECONDS);
     gpu_set_sample(view.gpus, &tree, &sample);
 
+    /* Check the sources after the sample: it may have found that a driver hides processes. */
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         struct gput_doctor_source *source = &doctor->sources[doctor->n_sources++];
         snprintf(source->name, sizeof source->name, "%s", checks[i].name);

@@ -53,12 +53,14 @@ const char *gput_doctor_source_remedy(const struct gput_doctor *doctor, size_t i
 
 /* ---- Tables ---- */
 
+/* Adds columns of text. */
 static void add_texts(struct gput_table *table, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         table_add_column(table, names[i], GPUT_COLUMN_TEXT);
 }
 
+/* Adds a cell of text. An empty text becomes a missing value. */
 static void put_text(struct gput_table *table, const char *text)
 {
     table_put_text(table, text[0] ? text : NULL);
@@ -145,6 +147,7 @@ static int write_json(const struct gput_doctor *doctor, enum gput_ram_unit ram_u
             doc_add_string(doc, "health", gpu->health);
     }
 
+    /* Without memory the document may be incomplete. */
     bool failed = doc_failed(root);
     if (!failed) {
         doc_write_json(root, 1, text);

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+/* A source of figures: its name, state and remedy. */
 struct gput_doctor_source {
     char name[24];  /* snake_case: "procfs", "nvml", "rapl" … */
     char gives[96]; /* the figures that come from it */
@@ -30,6 +31,7 @@ struct gput_doctor_gpu {
 
 #define DOCTOR_MAX_SOURCES 24
 
+/* All findings. */
 struct gput_doctor {
     char summary[240];           /* "CPU, RAM: yes. GPU: none found. Energy: not on this VM." */
     enum gput_ram_unit ram_unit; /* unit of GPU RAM in reports */
