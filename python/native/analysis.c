@@ -240,6 +240,7 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* Adds these functions, and the number that stands for tables in place of a format. */
 int native_add_analysis(PyObject *module)
 {
     if (PyModule_AddIntConstant(module, "TABLES", TABLES) < 0)

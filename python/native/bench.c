@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+/* The Python object of a benchmark. */
 struct bench {
     PyObject_HEAD struct gput_bench *bench;
     struct native_warnings *warnings;
@@ -23,6 +24,7 @@ static bool is_to_stop(void *user)
     return self->has_exception;
 }
 
+/* Keeps a warning until take_warnings() returns it. */
 static void warn(void *user, const char *message)
 {
     native_warnings_add(((struct bench *)user)->warnings, message);
@@ -40,6 +42,7 @@ static int bench_init(PyObject *object, PyObject *args, PyObject *kwargs)
     struct gput_session_options session = gput_session_options_default();
     int runs = 0, warmup = 0, in_order = 0, shell = 0, ignore = 0, show = 0, pair = 0;
     unsigned long long seed = 0;
+    /* The interval of samples if `interval` is not given: commands may be short. */
     session.sleep_time_seconds = 0.1;
     if (self->options) {
         PyErr_SetString(PyExc_RuntimeError, "A benchmark can be created only once.");
@@ -96,6 +99,7 @@ static PyObject *done(int code, const struct gput_error *error)
     return code == GPUT_OK ? Py_NewRef(Py_None) : native_raise(error);
 }
 
+/* add_parameter(name, values): a parameter that commands added later can use */
 static PyObject *add_parameter(PyObject *object, PyObject *args)
 {
     const char *name, *values;
@@ -106,6 +110,7 @@ static PyObject *add_parameter(PyObject *object, PyObject *args)
         gput_bench_add_parameter(((struct bench *)object)->bench, name, values, &error), &error);
 }
 
+/* add_command(name, command): a command as one text; the name may be None */
 static PyObject *add_command(PyObject *object, PyObject *args)
 {
     const char *name, *command;
@@ -138,6 +143,7 @@ static PyObject *add_argv(PyObject *object, PyObject *args)
     return native_call_end(&call, result);
 }
 
+/* add_variant(name): a variant that the caller runs itself */
 static PyObject *add_variant(PyObject *object, PyObject *args)
 {
     const char *name;
@@ -190,6 +196,7 @@ static PyObject *add_run(PyObject *object, PyObject *args)
     return done(code, &error);
 }
 
+/* load_baseline(path): earlier results, which the runs are compared with */
 static PyObject *load_baseline(PyObject *object, PyObject *args)
 {
     PyObject *path;
@@ -250,6 +257,7 @@ static PyObject *render(PyObject *object, PyObject *args)
     return NULL;
 }
 
+/* take_warnings() -> the warnings since the last call */
 static PyObject *take_warnings(PyObject *object, PyObject *Py_UNUSED(args))
 {
     return native_warnings_collect(((struct bench *)object)->warnings);

@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The Python object of a log of marks. */
 struct blocks {
     PyObject_HEAD struct gput_blocks *blocks;
     PyObject *path;  /* bytes; absolute */
@@ -74,6 +75,8 @@ static void hold_marks(struct blocks *self)
     self->held++;
 }
 
+/* Undoes one hold_marks() of the calling thread. The last one lets other threads make marks
+ * again. */
 static void release_marks(struct blocks *self)
 {
     if (holds_marks(self) && --self->held == 0)
@@ -137,6 +140,7 @@ static int note_file(struct blocks *self)
                : 0;
 }
 
+/* Blocks(path, *, overwrite, join, exact, thread_ids, free_name): opens the file. */
 static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"path", "overwrite", "join", "exact", "thread_ids", "free_name", NULL};
@@ -204,6 +208,7 @@ static void hold_and_share(struct blocks *self)
         gput_blocks_share(self->blocks);
 }
 
+/* share(): lets other processes add to the file. Forks call hold_and_share() themselves. */
 static PyObject *blocks_share(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     hold_and_share((struct blocks *)object);
@@ -239,6 +244,7 @@ static bool is_in_place(struct blocks *self, bool now_and_then)
     return in_place;
 }
 
+/* is_in_place() -> whether the log is open and its file still exists */
 static PyObject *blocks_is_in_place(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct blocks *self = (struct blocks *)object;
@@ -256,6 +262,7 @@ static int make_mark(struct blocks *self, const char *name, enum gput_block_posi
     }
     int code = position == GPUT_BLOCK_START ? gput_blocks_start_call(self->blocks, name, call)
                                             : gput_blocks_stop_call(self->blocks, name, call);
+    /* A mark only returns a code; the status of the log has the reason. */
     if (code != GPUT_OK) {
         struct gput_blocks_status status = gput_blocks_status_default();
         gput_blocks_read_status(self->blocks, &status);
@@ -306,6 +313,7 @@ static PyObject *mark(struct blocks *self, PyObject *name, enum gput_block_posit
     const char *text = PyUnicode_AsUTF8AndSize(name, &length);
     if (!text)
         return NULL;
+    /* The library would end the name at a null character. */
     if (strlen(text) != (size_t)length) {
         PyErr_SetString(
             PyExc_ValueError, "The name of a code block must not contain a null character.");
@@ -320,6 +328,7 @@ static PyObject *mark(struct blocks *self, PyObject *name, enum gput_block_posit
     return self->blocks && is_full ? warn_of_lost_mark(&lost) : native_raise(&lost);
 }
 
+/* mark(name, position): a mark without a call that it belongs to */
 static PyObject *blocks_mark(PyObject *object, PyObject *args)
 {
     PyObject *name;
@@ -330,6 +339,7 @@ static PyObject *blocks_mark(PyObject *object, PyObject *args)
     return mark((struct blocks *)object, name, (enum gput_block_position)position, &call);
 }
 
+/* status() -> (path, number of lost marks, why the first was lost), or None when closed */
 static PyObject *blocks_status(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct blocks *self = (struct blocks *)object;
@@ -443,6 +453,7 @@ static PyMethodDef fork_functions[] = {
 
 /* ---- BlockMarker ---- */
 
+/* The Python object of a BlockMarker. It is the base class of SubTracker. */
 struct marker {
     PyObject_HEAD PyObject *name; /* str */
     PyObject *log;                /* a Blocks; when it is NULL or None, the method _open() is called
@@ -518,6 +529,7 @@ static void note_call(struct marker *self, const struct gput_block_call *call)
     self->n_open++;
 }
 
+/* The start of a `with` block. Returns the object itself. */
 static PyObject *marker_enter(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct marker *self = (struct marker *)object;
@@ -532,6 +544,7 @@ static PyObject *marker_enter(PyObject *object, PyObject *Py_UNUSED(unused))
     return Py_NewRef(object);
 }
 
+/* The end of a `with` block. An exception in the block is not swallowed. */
 static PyObject *marker_exit(PyObject *object, PyObject *Py_UNUSED(args))
 {
     struct marker *self = (struct marker *)object;
@@ -572,6 +585,7 @@ static int marker_clear(PyObject *object)
     struct marker *self = (struct marker *)object;
     Py_CLEAR(self->name);
     Py_CLEAR(self->log);
+    /* The type stays, because a mark may still be made after this. */
     return 0;
 }
 

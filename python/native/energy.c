@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The Python object of a power recording. */
 struct recording {
     PyObject_HEAD struct gput_energy_recording *recording;
 };
 
+/* Recording(folder): reads the files of the folder without the GIL. */
 static int recording_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"folder", NULL};
@@ -103,6 +105,7 @@ static PyObject *name_of(const struct gput_energy_recording *recording, size_t i
     return device && full ? Py_BuildValue("(sNN)", metric.group, full, device) : NULL;
 }
 
+/* The attribute `metrics`: the name of each metric, see name_of(). */
 static PyObject *recording_metrics(PyObject *object, void *Py_UNUSED(closure))
 {
     const struct gput_energy_recording *recording = opened(object);
@@ -116,6 +119,7 @@ static PyObject *recording_metrics(PyObject *object, void *Py_UNUSED(closure))
     return list;
 }
 
+/* The attribute `warning`: what could not be read, or None. */
 static PyObject *recording_warning(PyObject *object, void *Py_UNUSED(closure))
 {
     const struct gput_energy_recording *recording = opened(object);
@@ -132,6 +136,7 @@ static PyObject *metric_of(const struct gput_energy_metric *metric)
         (Py_ssize_t)metric->points, "segments", (Py_ssize_t)metric->segments);
 }
 
+/* metric(name, start, end) -> a dictionary of its figures */
 static PyObject *recording_metric(PyObject *object, PyObject *args)
 {
     const struct gput_energy_recording *recording = opened(object);
@@ -149,6 +154,7 @@ static PyObject *recording_metric(PyObject *object, PyObject *args)
     return code == GPUT_OK ? metric_of(&metric) : raise_of_metric(&error);
 }
 
+/* select(name) -> a list of names: for a metric by GPU those of all its GPUs */
 static PyObject *recording_select(PyObject *object, PyObject *args)
 {
     const struct gput_energy_recording *recording = opened(object);
@@ -193,6 +199,7 @@ static PyObject *recording_seconds(PyObject *object, PyObject *args)
     return over_window(object, args, gput_energy_recording_seconds);
 }
 
+/* window(name, start, end) -> (first, last) date of what was recorded, or None */
 static PyObject *recording_window(PyObject *object, PyObject *args)
 {
     const struct gput_energy_recording *recording = opened(object);
@@ -213,6 +220,7 @@ static PyObject *recording_window(PyObject *object, PyObject *args)
     return Py_BuildValue("(ss)", first, last);
 }
 
+/* text(start, end) -> the summary as text */
 static PyObject *recording_text(PyObject *object, PyObject *args)
 {
     const struct gput_energy_recording *recording = opened(object);
@@ -230,6 +238,7 @@ static PyObject *recording_text(PyObject *object, PyObject *args)
     return code == GPUT_OK ? native_steal_text(text) : native_raise(&error);
 }
 
+/* summary(start, end) -> {name: Table} */
 static PyObject *recording_summary(PyObject *object, PyObject *args)
 {
     const struct gput_energy_recording *recording = opened(object);
@@ -260,6 +269,7 @@ struct curves {
     size_t count;
 };
 
+/* Frees the memory of the names. */
 static void curves_finish(struct curves *curves)
 {
     free(curves->names);
@@ -301,6 +311,7 @@ static bool curves_init(struct curves *curves, PyObject *object, PyObject *args)
     return false;
 }
 
+/* curves([name, …], start, end) -> {name: Table}: the points of each curve */
 static PyObject *recording_curves(PyObject *object, PyObject *args)
 {
     struct curves curves;
@@ -319,6 +330,7 @@ static PyObject *recording_curves(PyObject *object, PyObject *args)
     return native_steal_tables(PyType_GetModule(Py_TYPE(object)), tables);
 }
 
+/* draw([name, …], start, end) -> a picture of the curves as SVG */
 static PyObject *recording_draw(PyObject *object, PyObject *args)
 {
     struct curves curves;

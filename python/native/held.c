@@ -12,6 +12,8 @@ int held_add(PyObject *held, PyObject *object)
     return code;
 }
 
+/* Memory in the form of a bytes object. There is one more element than was asked for, so that a
+ * list can end with NULL and an empty one is not NULL. */
 void *held_memory(PyObject *held, Py_ssize_t count, size_t size)
 {
     PyObject *memory = PyBytes_FromStringAndSize(NULL, (count + 1) * (Py_ssize_t)size);
@@ -25,6 +27,7 @@ PyObject *held_tuple(PyObject *held, PyObject *sequence)
     return held_add(held, tuple) == 0 ? tuple : NULL;
 }
 
+/* Any object that int() takes is accepted, so that numbers of NumPy are, too. */
 bool native_to_int64(PyObject *object, int64_t *value)
 {
     PyObject *number = PyNumber_Long(object);

@@ -59,6 +59,7 @@ static PyObject *job_name_files(PyObject *Py_UNUSED(module), PyObject *names)
     return paths ? Py_BuildValue("(NN)", paths, PyBool_FromLong(takes_free_names)) : NULL;
 }
 
+/* free_name(path) -> the path, changed to a name for which there is no file */
 static PyObject *job_free_name(PyObject *Py_UNUSED(module), PyObject *name)
 {
     PyObject *bytes;
@@ -120,11 +121,13 @@ static PyObject *read_tables(PyObject *module, PyObject *list, tables_of_jobs *g
     return code == GPUT_OK ? native_steal_tables(module, tables) : native_raise(&error);
 }
 
+/* read_job([path, …]) -> {name: Table}: jobs, machines, ranks and findings */
 static PyObject *job_tables(PyObject *module, PyObject *list)
 {
     return read_tables(module, list, gput_jobs_tables);
 }
 
+/* read_sessions([path, …]) -> {name: Table}: one row for each session */
 static PyObject *job_sessions(PyObject *module, PyObject *list)
 {
     return read_tables(module, list, gput_jobs_sessions);

@@ -49,6 +49,8 @@ static const char *way_out(const struct gput_error *error)
     return may_overwrite ? " Set overwrite to True to overwrite the existing file." : "";
 }
 
+/* Sets the exception for an error. The message of the library may have bytes of a file that are not
+ * UTF-8; these are replaced. */
 PyObject *native_raise(const struct gput_error *error)
 {
     int number = error->code == GPUT_ERROR_MEMORY ? 0 : error->errno_value;
@@ -64,6 +66,7 @@ PyObject *native_raise(const struct gput_error *error)
     return NULL;
 }
 
+/* Bytes that are not UTF-8 are kept as surrogates, as Python does with names of files. */
 PyObject *native_steal_text(char *text)
 {
     PyObject *object = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
@@ -78,6 +81,8 @@ PyObject *native_steal_bytes(char *bytes, size_t length)
     return object;
 }
 
+/* Before Python 3.10 the flag that forbids creating objects does not exist; the type then gets no
+ * constructor. */
 PyObject *native_add_type(PyObject *module, PyType_Spec *spec, const char *name)
 {
     PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);

@@ -87,6 +87,7 @@ static bool held_curves(
 
 /* ---- Plots ---- */
 
+/* Reads the arguments of plot(). Returns false with an exception. */
 static bool read_plot_options(PyObject *held, PyObject *args, PyObject *keywords,
     struct gput_plot_options *options, const char **output)
 {
@@ -123,6 +124,7 @@ static PyObject *draw(const struct gput_plot_options *options, const char *outpu
     return output ? Py_NewRef(Py_None) : native_steal_text(svg);
 }
 
+/* plot(sessions, output, *, …) -> (None, or the SVG without an output, warnings) */
 static PyObject *plot(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
     struct gput_plot_options options = gput_plot_options_default();
@@ -142,6 +144,7 @@ static PyObject *plot(PyObject *Py_UNUSED(module), PyObject *args, PyObject *key
 
 /* ---- Reports ---- */
 
+/* Reads the arguments of report(). Returns false with an exception. */
 static bool read_report_options(PyObject *held, PyObject *args, PyObject *keywords,
     struct gput_report_options *options, const char **output)
 {
@@ -156,6 +159,7 @@ static bool read_report_options(PyObject *held, PyObject *args, PyObject *keywor
                                     &options->n_sub_tracking_files));
 }
 
+/* report(sessions, output, *, …) -> warnings: writes an HTML report */
 static PyObject *report(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
     struct gput_report_options options = gput_report_options_default();
@@ -179,6 +183,7 @@ static PyObject *report(PyObject *Py_UNUSED(module), PyObject *args, PyObject *k
 
 /* ---- Tables of reports ---- */
 
+/* Reads the arguments of report_tables(). Returns false with an exception. */
 static bool read_tables_options(PyObject *held, PyObject *args, PyObject *keywords,
     struct gput_report_options *options, PyObject **take)
 {
@@ -191,6 +196,7 @@ static bool read_tables_options(PyObject *held, PyObject *args, PyObject *keywor
                                     &options->n_sub_tracking_files));
 }
 
+/* report_tables(sessions, take, *, …) -> warnings. Each part of a table is passed to `take`. */
 static PyObject *report_tables(PyObject *module, PyObject *args, PyObject *keywords)
 {
     struct gput_report_options options = gput_report_options_default();

@@ -92,6 +92,7 @@ static const char *text_at(PyObject *column, Py_ssize_t row, bool *ok)
     return text;
 }
 
+/* The whole number in a row of a column. Sets `ok` to false with an exception. */
 static int64_t int64_at(PyObject *column, Py_ssize_t row, bool *ok)
 {
     int64_t value = 0;
@@ -99,6 +100,7 @@ static int64_t int64_at(PyObject *column, Py_ssize_t row, bool *ok)
     return value;
 }
 
+/* The number in a row of a column. Sets `ok` to false with an exception. */
 static double double_at(PyObject *column, Py_ssize_t row, bool *ok)
 {
     double value = *ok ? PyFloat_AsDouble(PyTuple_GetItem(column, row)) : 0;
@@ -108,6 +110,7 @@ static double double_at(PyObject *column, Py_ssize_t row, bool *ok)
 
 #define ROW_COLUMNS 6 /* the columns of a reading, and those of an event */
 
+/* Makes a reading of a row of its columns. */
 static void add_reading(PyObject *const *at, Py_ssize_t row, void *out, bool *ok)
 {
     struct gput_profile_reading *reading = out;
@@ -119,6 +122,7 @@ static void add_reading(PyObject *const *at, Py_ssize_t row, void *out, bool *ok
         .type = text_at(at[5], row, ok)};
 }
 
+/* Makes an event of a row of its columns. */
 static void add_event(PyObject *const *at, Py_ssize_t row, void *out, bool *ok)
 {
     struct gput_profile_event *event = out;
@@ -251,6 +255,7 @@ static bool read_profile_options(PyObject *held, PyObject *args, PyObject *keywo
     options->by_phase = by_phase;
     options->by_dimension = by_dimension;
     options->each_step = each_step;
+    /* A tuple has rows that Python holds; anything else is a path. */
     if (PyTuple_Check(source)) {
         options->rows = rows;
         if (!read_rows(held, source, rows))
@@ -266,6 +271,7 @@ static bool read_profile_options(PyObject *held, PyObject *args, PyObject *keywo
            read_intervals(held, intervals, options);
 }
 
+/* profile(view, source, *, …) -> ({name: Table}, warnings). The source is a path or rows. */
 static PyObject *profile(PyObject *module, PyObject *args, PyObject *keywords)
 {
     struct gput_profile_options options = gput_profile_options_default();
@@ -284,6 +290,7 @@ static PyObject *profile(PyObject *module, PyObject *args, PyObject *keywords)
     return native_call_end(&call, result);
 }
 
+/* profile_start(path) -> the moment that relative times of a profile count from */
 static PyObject *profile_start(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *path;
@@ -408,6 +415,7 @@ static int run_kineto(
     return gput_kineto_tables((enum gput_kineto_view)view, options, tables, error);
 }
 
+/* kineto(view, paths, limit) -> ({name: Table}, warnings) */
 static PyObject *kineto(PyObject *module, PyObject *args)
 {
     struct gput_kineto_options options = gput_kineto_options_default();

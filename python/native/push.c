@@ -4,6 +4,7 @@
 
 #include <gputracker/push.h>
 
+/* Reads the arguments of push_session(). Returns false with an exception. */
 static bool read_options(PyObject *held, PyObject *args, PyObject *keywords,
     struct gput_push_options *options, const char **samples, const char **results,
     PyObject **counts)
@@ -29,6 +30,7 @@ static bool add_counts(PyObject *list, const struct gput_push_counts *counts)
     return is_added;
 }
 
+/* push_session(samples, results, counts, *, …) -> warnings. It sends without the GIL. */
 static PyObject *push_session(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
     struct gput_push_options options = gput_push_options_default();

@@ -66,6 +66,7 @@ static int take_value(
     return code == 0 ? GPUT_OK : GPUT_ERROR_STATE;
 }
 
+/* A visit that fails leaves an exception of Python or an error of the library. */
 PyObject *native_report(
     const struct gput_results *results, const struct gput_results_render_options *options)
 {

@@ -58,6 +58,8 @@ static void add_item(struct native_samples *samples, const struct native_sample 
     samples->pending = 1;
 }
 
+/* Called by the sampling thread. The first and the last sample are kept apart from the items, and a
+ * sample becomes an item when the next one comes. */
 void native_samples_add(struct native_samples *samples, const struct gput_sample *sample)
 {
     struct native_sample item = {
@@ -94,6 +96,7 @@ static size_t copy_all(struct native_samples *samples, struct native_sample *cop
     return count;
 }
 
+/* Makes Python objects of a copy, so the lock is not held meanwhile. */
 PyObject *native_samples_list(struct native_samples *samples)
 {
     struct native_sample *copy = malloc((samples->capacity + 2) * sizeof *copy);

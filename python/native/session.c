@@ -12,6 +12,7 @@ struct collector {
     struct native_samples samples;
 };
 
+/* The Python object of a session. */
 struct session {
     PyObject_HEAD struct gput_session *session;
     struct collector *collector;
@@ -28,6 +29,7 @@ static void warn(void *user, const char *message)
     native_warnings_add(((struct collector *)user)->warnings, message);
 }
 
+/* Keeps a sample for a chart. Called by the sampling thread. */
 static void keep_sample(void *user, const struct gput_sample *sample)
 {
     native_samples_add(&((struct collector *)user)->samples, sample);
@@ -55,6 +57,7 @@ static struct collector *collector_create(void)
     return NULL;
 }
 
+/* Creates the session of the library. Returns -1 with an exception. */
 static int create(struct session *self, const struct gput_session_options *options)
 {
     struct gput_error error;
@@ -87,6 +90,7 @@ static int collect(struct session *self, size_t keep_samples, struct gput_sessio
     return 0;
 }
 
+/* Session(**options): see session_arguments.h. */
 static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     struct session *self = (struct session *)object;
@@ -110,6 +114,8 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
     return failed;
 }
 
+/* Destroying a session that still tracks waits for its sampling thread, so it is done without the
+ * GIL. */
 static void session_dealloc(PyObject *object)
 {
     struct session *self = (struct session *)object;
@@ -166,6 +172,7 @@ static PyObject *session_track(PyObject *object, PyObject *args)
     else
         code = gput_session_track_pid(self->session, pid, &error);
     Py_END_ALLOW_THREADS;
+    /* A process that does not exist is a ProcessLookupError in Python. */
     if (code == GPUT_ERROR_NOT_FOUND)
         error.code = GPUT_ERROR_GONE;
     return leave(self, code, &error);
@@ -204,11 +211,13 @@ static PyObject *session_track_all(PyObject *object, PyObject *tuple)
     code = gput_session_track_pids(self->session, pids, (size_t)count, &error);
     Py_END_ALLOW_THREADS;
     free(pids);
+    /* A process that does not exist is a ProcessLookupError in Python. */
     if (code == GPUT_ERROR_NOT_FOUND)
         error.code = GPUT_ERROR_GONE;
     return leave(self, code, &error);
 }
 
+/* stop(): takes the last sample and completes the files */
 static PyObject *session_stop(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct session *self = (struct session *)object;
@@ -255,6 +264,7 @@ static PyObject *session_report(PyObject *object, PyObject *args)
     if (code == GPUT_OK && self->processes)
         code = gput_session_processes(self->session, &processes, &error);
     Py_END_ALLOW_THREADS;
+    /* leave() returns None if there are results, which the report then replaces. */
     PyObject *text = leave(self, code, &error);
     if (text) {
         Py_DECREF(text);
@@ -314,6 +324,7 @@ struct gput_results *native_session_results(PyObject *other, PyObject *session)
     return results;
 }
 
+/* processes() -> {name: Table} of the processes up to now */
 static PyObject *session_processes(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct session *self = (struct session *)object;
@@ -371,6 +382,7 @@ static PyObject *session_collect_warnings(PyObject *object, PyObject *Py_UNUSED(
     return self->collector ? native_warnings_collect(self->collector->warnings) : PyList_New(0);
 }
 
+/* samples() -> a list of tuples, empty if no samples are kept */
 static PyObject *session_samples(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct session *self = (struct session *)object;

@@ -149,6 +149,7 @@ static bool read_each(PyObject *args, PyObject *kwargs, struct session_arguments
     return true;
 }
 
+/* Command lines are part of the list of processes, so asking for them also asks for that list. */
 bool session_arguments_read(PyObject *args, PyObject *kwargs, struct session_arguments *given)
 {
     *given = (struct session_arguments){.options = gput_session_options_default(),

@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The Python object of a table. */
 struct table {
     PyObject_HEAD const struct gput_table *table;
 };
 
+/* The Python object of a column. It holds the table too. */
 struct column {
     PyObject_HEAD const struct gput_table *table;
     size_t number;
@@ -22,6 +24,7 @@ struct column {
     Py_ssize_t stride;
 };
 
+/* A text as str. Bytes that are not UTF-8 are replaced. */
 static PyObject *text_of(const char *text)
 {
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
@@ -54,6 +57,7 @@ static Py_ssize_t column_length(PyObject *object)
     return ((struct column *)object)->rows;
 }
 
+/* The value in a row. An index from the end has been converted before. */
 static PyObject *column_item(PyObject *object, Py_ssize_t row)
 {
     struct column *self = (struct column *)object;
@@ -76,6 +80,7 @@ static PyObject *column_slice(
     return list;
 }
 
+/* column[row] or column[start:stop:step]. Negative rows count from the end. */
 static PyObject *column_subscript(PyObject *object, PyObject *key)
 {
     struct column *self = (struct column *)object;
@@ -98,6 +103,7 @@ static PyObject *column_tolist(PyObject *object, PyObject *Py_UNUSED(unused))
     return column_slice(self, 0, 1, self->rows);
 }
 
+/* Whether a value of the column is missing. */
 static bool has_missing(const struct column *self)
 {
     for (Py_ssize_t row = 0; row < self->rows; row++)
@@ -194,6 +200,7 @@ static void drop_stream(PyObject *capsule)
     free(stream);
 }
 
+/* __arrow_c_schema__() -> a capsule that owns the schema */
 static PyObject *table_arrow_schema(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct gput_error error;
@@ -212,6 +219,7 @@ static PyObject *table_arrow_schema(PyObject *object, PyObject *Py_UNUSED(unused
     return capsule;
 }
 
+/* arrow_stream() -> a capsule that owns a stream of all rows */
 static PyObject *table_arrow_stream(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct gput_error error;
@@ -242,6 +250,7 @@ static PyObject *table_name(PyObject *object, void *Py_UNUSED(closure))
     return text_of(gput_table_name(((struct table *)object)->table));
 }
 
+/* The name of a column's type in the attribute `fields`. */
 static const char *type_name(enum gput_column_type type)
 {
     static const char *const names[] = {
@@ -266,6 +275,7 @@ static PyObject *table_fields(PyObject *object, void *Py_UNUSED(closure))
     return list;
 }
 
+/* Makes an object of a type of this module, filled with zeroes. */
 static PyObject *make(PyTypeObject *type)
 {
     allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
@@ -278,6 +288,7 @@ static PyTypeObject *find_type(PyObject *module, const char *name)
     return module ? (PyTypeObject *)PyObject_GetAttrString(module, name) : NULL;
 }
 
+/* column(number) -> Column. It stays valid without the Table. */
 static PyObject *table_column(PyObject *object, PyObject *args)
 {
     const struct gput_table *table = ((struct table *)object)->table;
@@ -412,6 +423,7 @@ static PyObject *read_file(PyObject *module, PyObject *object, PyObject *spans,
     return native_call_end(&call, result);
 }
 
+/* read_samples(path, spans) -> ({name: Table}, warnings) */
 static PyObject *read_samples(PyObject *module, PyObject *args)
 {
     PyObject *path, *spans = Py_None;
@@ -457,6 +469,7 @@ static PyObject *read_tables(PyObject *module, PyObject *args)
     return code == GPUT_OK ? native_steal_tables(module, tables) : native_raise(&error);
 }
 
+/* Called without the GIL by the library, so it takes the GIL for the call of the function. */
 int native_take_part(void *user, struct gput_tables *part, struct gput_error *error)
 {
     const struct native_taking *taking = user;
@@ -471,6 +484,7 @@ int native_take_part(void *user, struct gput_tables *part, struct gput_error *er
     return code;
 }
 
+/* A warning to be kept for the caller, while parts are passed to a function. */
 void native_take_warning(void *user, const char *message)
 {
     native_warnings_add(((struct native_taking *)user)->warnings, message);

@@ -46,6 +46,7 @@ static PyObject *give_timeline(
         native_warnings_collect(warnings));
 }
 
+/* merge_timeline(inputs, *, …) -> (a dictionary with the path and the counts, warnings) */
 static PyObject *merge_timeline(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
     struct gput_timeline_options options = gput_timeline_options_default();

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A warning in a list; its text follows in the same memory. */
 struct warning {
     struct warning *next;
     char text[];
 };
 
+/* A list of warnings. Any thread may add to it at `end`. */
 struct native_warnings {
     pthread_mutex_t lock;
     struct warning *first, **end;
@@ -25,6 +27,7 @@ struct native_warnings *native_warnings_create(void)
     return warnings;
 }
 
+/* Frees a list of warnings. */
 static void free_all(struct warning *warning)
 {
     while (warning) {
@@ -43,6 +46,7 @@ void native_warnings_destroy(struct native_warnings *warnings)
     free(warnings);
 }
 
+/* Without memory the warning is lost; a call of the library does not fail for that. */
 void native_warnings_add(void *user, const char *message)
 {
     struct native_warnings *warnings = user;
@@ -58,6 +62,7 @@ void native_warnings_add(void *user, const char *message)
     pthread_mutex_unlock(&warnings->lock);
 }
 
+/* Takes the list with the lock held, and makes Python objects of it afterwards. */
 PyObject *native_warnings_collect(struct native_warnings *warnings)
 {
     PyObject *list = PyList_New(0);
@@ -79,6 +84,7 @@ PyObject *native_warnings_collect(struct native_warnings *warnings)
     return list;
 }
 
+/* Makes the list of what is held, and one for warnings. */
 bool native_call_begin(struct native_call *call)
 {
     *call = (struct native_call){PyList_New(0), native_warnings_create()};
