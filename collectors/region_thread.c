@@ -255,7 +255,7 @@ struct started_region {
 static struct started_region started[MAX_STARTED];
 
 /* Claims a free slot; MAX_STARTED: there is none. */
-static unsigned take_place(struct region_thread *thread)
+static unsigned claim_place(struct region_thread *thread)
 {
     for (unsigned tries = 0; tries < MAX_STARTED; tries++) {
         unsigned place = (thread->next_started + tries) % MAX_STARTED;
@@ -277,7 +277,7 @@ uint64_t region_start(struct regions *regions, struct region_domain *domain, con
     const struct region_name *name = thread ? recorded_name(regions, thread, domain, text) : NULL;
     if (!name)
         return id; /* no range has this id, so its end does nothing */
-    unsigned place = take_place(thread);
+    unsigned place = claim_place(thread);
     if (place == MAX_STARTED) {
         regions_count(regions, thread->slot, REGION_LEFT_OUT_BY_NUMBER);
         return id;

@@ -359,7 +359,7 @@ void region_recording_note_phases(
 /* ---- Afterwards ---- */
 
 /* Notes a warning about the file of marks. */
-static void take_warning(void *user, const char *text)
+static void on_warning(void *user, const char *text)
 {
     notes_add(user, "%s", text);
 }
@@ -418,7 +418,7 @@ static int merge_logs(struct region_recording *recording, struct region_logs_sum
     if (!recording->merged)
         return error_memory(error);
     TRY(region_logs_merge(
-        recording->logs, recording->merged, take_warning, &recording->notes, summary, error));
+        recording->logs, recording->merged, on_warning, &recording->notes, summary, error));
     if (!recording->is_kept)
         recording->path = recording->merged;
     if (!recording->is_kept || summary->logs == 0)

@@ -346,7 +346,7 @@ static void answer(struct torch_trace *trace, const struct torch_message *messag
 }
 
 /* Handles one message. Returns false if there is none. */
-static bool take_message(struct torch_trace *trace)
+static bool handle_message(struct torch_trace *trace)
 {
     unsigned char bytes[TORCH_MESSAGE_SIZE];
     union {
@@ -386,7 +386,7 @@ enum { MESSAGES_AT_ONCE = 64 };
 static int update(void *user)
 {
     struct torch_trace *trace = user;
-    for (int i = 0; i < MESSAGES_AT_ONCE && take_message(trace); i++)
+    for (int i = 0; i < MESSAGES_AT_ONCE && handle_message(trace); i++)
         ;
     return trace->display.update(trace->display.user);
 }
@@ -416,7 +416,8 @@ struct display torch_trace_display(struct torch_trace *trace, struct display dis
 
 /* ---- Afterwards ---- */
 
-static void take_warning(void *user, const char *text)
+/* Notes a warning about a trace. */
+static void on_warning(void *user, const char *text)
 {
     notes_add(user, "%s", text);
 }
@@ -428,7 +429,7 @@ static const char *rank_text(long rank, char text[32])
 }
 
 /* Copies a trace that was written to a file named by its rank. Notes why one is missing. */
-static void take_trace(struct torch_trace *trace, struct torch_asked *asked, size_t number)
+static void copy_trace(struct torch_trace *trace, struct torch_asked *asked, size_t number)
 {
     char path[PATH_MAX + 64], rank_part[32] = "", rank_name[32];
     struct gput_error error;
@@ -481,7 +482,7 @@ static int merge(struct torch_trace *trace, size_t n_taken, const char *tracking
     outputs_settle(trace->outputs, OUTPUT_TRACES);
     options.output = trace->path;
     options.low_dimension = NULL;
-    options.warn = take_warning;
+    options.warn = on_warning;
     options.user = &trace->notes;
     int code = gput_timeline_merge(&options, NULL, error);
     free(inputs);
@@ -495,7 +496,7 @@ void torch_trace_merge(struct torch_trace *trace, const char *tracking_file, con
     if (trace->socket < 0)
         return;
     for (size_t i = 0; i < trace->n_asked; i++) {
-        take_trace(trace, &trace->asked[i], i);
+        copy_trace(trace, &trace->asked[i], i);
         n_taken += trace->asked[i].taken != NULL;
     }
     if (trace->n_asked == 0) {

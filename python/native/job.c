@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* A path that the library allocated, as str. Frees it. */
-static PyObject *take_path(char *path)
+static PyObject *steal_path(char *path)
 {
     PyObject *text = PyUnicode_DecodeFSDefault(path);
     free(path);
@@ -26,7 +26,7 @@ static PyObject *name_file(const struct gput_rank *rank, PyObject *name)
         return NULL;
     int code = gput_rank_path(rank, PyBytes_AsString(bytes), &path, &error);
     Py_DECREF(bytes);
-    return code == GPUT_OK ? take_path(path) : native_raise(&error);
+    return code == GPUT_OK ? steal_path(path) : native_raise(&error);
 }
 
 /* Names each of several files by name_file(). */
@@ -69,7 +69,7 @@ static PyObject *job_free_name(PyObject *Py_UNUSED(module), PyObject *name)
         return NULL;
     int code = gput_rank_free_path(PyBytes_AsString(bytes), &path, &error);
     Py_DECREF(bytes);
-    return code == GPUT_OK ? take_path(path) : native_raise(&error);
+    return code == GPUT_OK ? steal_path(path) : native_raise(&error);
 }
 
 /* Reads a list of paths. The list `bytes` gets the objects that own the memory they point to.

@@ -44,7 +44,7 @@ static int add(struct building *building, const char *key, PyObject *made)
 }
 
 /* Called for each value of a report, and at the end of each object and list. */
-static int take_value(
+static int on_value(
     void *user, const struct gput_results_value *value, struct gput_error *Py_UNUSED(error))
 {
     struct building *building = user;
@@ -72,7 +72,7 @@ PyObject *native_report(
 {
     struct building building = {0};
     struct gput_error error;
-    if (gput_results_visit(results, options, take_value, &building, &error) == GPUT_OK)
+    if (gput_results_visit(results, options, on_value, &building, &error) == GPUT_OK)
         return building.whole;
     Py_XDECREF(building.whole);
     return PyErr_Occurred() ? NULL : native_raise(&error);

@@ -410,12 +410,12 @@ int blocks_no_writer(struct gput_blocks *blocks)
 
 /* ---- Options ---- */
 
-static const struct gput_blocks_options usual = {
-    .size = sizeof usual, .limit_bytes = UINT64_C(1) << 30};
+static const struct gput_blocks_options default_options = {
+    .size = sizeof default_options, .limit_bytes = UINT64_C(1) << 30};
 
 void gput_blocks_options_init(struct gput_blocks_options *options, size_t size)
 {
-    sized_init(options, size, &usual, sizeof usual);
+    sized_init(options, size, &default_options, sizeof default_options);
 }
 
 static const struct gput_blocks_status no_status = {.size = sizeof no_status};

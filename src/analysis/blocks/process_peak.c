@@ -156,7 +156,7 @@ int64_t process_peak_taken(const struct process_peak_page *page)
 
 /* Takes a reading for all readers, with the lock held. It only counts if the peak could be
  * reset. */
-static bool take_reading(struct process_peak *peak, int64_t *rss_bytes)
+static bool read_for_all(struct process_peak *peak, int64_t *rss_bytes)
 {
     struct process_peak_page *page = peak->page;
     int64_t peak_bytes;
@@ -174,11 +174,11 @@ static bool take_reading(struct process_peak *peak, int64_t *rss_bytes)
 }
 
 /* Finds a free slot for a reader in the page. */
-static int take_place(struct process_peak *peak, struct gput_error *error)
+static int claim_reader(struct process_peak *peak, struct gput_error *error)
 {
     int64_t rss_bytes;
     struct reader *readers = peak->page->readers;
-    if (!take_reading(peak, &rss_bytes))
+    if (!read_for_all(peak, &rss_bytes))
         return error_set_errno(
             error, errno, "Cannot reset the peak of RSS by /proc/self/clear_refs");
     while (peak->reader < PROCESS_PEAK_READERS && readers[peak->reader].is_taken)
@@ -204,7 +204,7 @@ int process_peak_open(struct process_peak *peak, struct gput_error *error)
         return error_memory(error);
     }
     pthread_mutex_lock(&peak->page->lock);
-    int code = take_place(peak, error);
+    int code = claim_reader(peak, error);
     pthread_mutex_unlock(&peak->page->lock);
     if (code != GPUT_OK)
         close_files(peak);
@@ -215,7 +215,7 @@ bool process_peak_read(struct process_peak *peak, struct process_peak_reading *r
 {
     struct reader *reader = &peak->page->readers[peak->reader];
     pthread_mutex_lock(&peak->page->lock);
-    bool is_read = take_reading(peak, &reading->rss_bytes);
+    bool is_read = read_for_all(peak, &reading->rss_bytes);
     if (is_read) {
         reading->peak_bytes = reader->peak_bytes;
         reading->highest_bytes = process_peak_taken(peak->page);

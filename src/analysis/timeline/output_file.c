@@ -79,7 +79,7 @@ static int write_out(struct output_file *file, struct output_piece *piece, struc
 /* ---- the thread ---- */
 
 /* Runs in the thread: writes each piece that is handed over, until there are no more. */
-static void *write_on(void *user)
+static void *write_pieces(void *user)
 {
     struct output_file *file = user;
     pthread_mutex_lock(&file->lock);
@@ -100,7 +100,7 @@ static void *write_on(void *user)
 }
 
 /* Returns the result of the writing thread, and copies its error. */
-static int how_it_went(const struct output_file *file, struct gput_error *error)
+static int copy_result(const struct output_file *file, struct gput_error *error)
 {
     if (file->code != GPUT_OK && error)
         *error = file->error;
@@ -117,7 +117,7 @@ static int hand_over(struct output_file *file, struct output_piece *piece, struc
         sigfillset(&all_but_sigpipe);
         sigdelset(&all_but_sigpipe, SIGPIPE);
         pthread_sigmask(SIG_BLOCK, &all_but_sigpipe, &before);
-        int failure = pthread_create(&file->thread, NULL, write_on, file);
+        int failure = pthread_create(&file->thread, NULL, write_pieces, file);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         file->has_thread = failure == 0;
         TRY(failure ? error_set_errno(error, failure, "Cannot start a thread to write") : GPUT_OK);
@@ -126,7 +126,7 @@ static int hand_over(struct output_file *file, struct output_piece *piece, struc
     pthread_mutex_lock(&file->lock);
     while (file->is_full)
         pthread_cond_wait(&file->moved, &file->lock);
-    int code = how_it_went(file, error);
+    int code = copy_result(file, error);
     if (code == GPUT_OK) {
         struct str written = file->full.part.bytes;
         file->full = *piece;
@@ -198,7 +198,7 @@ int output_file_add_part(struct output_file *file, struct gzip_part *part, struc
 static int write_rest(struct output_file *file, struct gput_error *error)
 {
     end_thread(file);
-    TRY(how_it_went(file, error));
+    TRY(copy_result(file, error));
     if (file->buffer.failed)
         return error_memory(error);
     if (file->buffer.length > 0 || (file->packs && !file->has_head))

@@ -42,8 +42,8 @@ struct merge {
     struct timeline_inputs adding;
 };
 
-static const struct gput_timeline_options usual = {
-    .size = sizeof usual,
+static const struct gput_timeline_options default_options = {
+    .size = sizeof default_options,
     .low_dimension = DEFAULT_LOW_METRIC,
     .low_threshold = 85,
     .unit = GPUT_TIMELINE_TIME,
@@ -63,7 +63,7 @@ static bool has_end(const struct gput_timeline_options *options)
 
 void gput_timeline_options_init(struct gput_timeline_options *options, size_t size)
 {
-    sized_init(options, size, &usual, sizeof usual);
+    sized_init(options, size, &default_options, sizeof default_options);
 }
 
 static const struct gput_timeline_result nothing = {.size = sizeof nothing};
@@ -455,7 +455,7 @@ static int merge_inputs(
 int gput_timeline_merge(const struct gput_timeline_options *given,
     struct gput_timeline_result *result, struct gput_error *error)
 {
-    struct gput_timeline_options options = usual;
+    struct gput_timeline_options options = default_options;
     struct merge merge = {.options = &options};
     TRY(sized_read(&options, sizeof options, given, error));
 

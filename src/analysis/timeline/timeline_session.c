@@ -96,7 +96,7 @@ static int add_gpu_row(
 
 /* Adds the rates of an interval as values of counters. After the last interval, ends them with
  * 0. */
-static int take_rates(void *user, const struct total_row *begin, const struct total_row *end,
+static int on_rates(void *user, const struct total_row *begin, const struct total_row *end,
     const double *of_interval, struct gput_error *error)
 {
     const struct rates *rates = user;
@@ -203,7 +203,7 @@ static int add_process(
 /* ---- All ---- */
 
 /* Adds the rows of the tables that a timeline shows. */
-static int take_rows(void *user, const struct gput_tables *tables, const struct gput_table *part,
+static int on_rows(void *user, const struct gput_tables *tables, const struct gput_table *part,
     struct gput_error *error)
 {
     struct adding *adding = user;
@@ -227,7 +227,7 @@ static int read_tables(
     struct gput_tables *building = tables_create();
     if (!building)
         return error_memory(error);
-    tables_set_receiver(building, TABLE_ROWS_AT_ONCE, take_rows, adding);
+    tables_set_receiver(building, TABLE_ROWS_AT_ONCE, on_rows, adding);
     int code = tracking_reader_tables(reader, building, &reason);
     gput_tables_destroy(building);
     if (code == GPUT_ERROR_FORMAT)
@@ -353,8 +353,8 @@ static int add_samples(struct timeline_inputs *inputs, const char *path,
         .end = sampling.end,
         .energy = {.adding = &adding, .table = "energy_data", .format = "power_%s (watts)"},
         .io = {.adding = &adding, .table = "io_data", .format = "%s per second"}};
-    adding.energy.totals = total_rates_of(0, MIN_ENERGY_SECONDS, take_rates, &adding.energy);
-    adding.io.totals = total_rates_of(0, MIN_IO_SECONDS, take_rates, &adding.io);
+    adding.energy.totals = total_rates_of(0, MIN_ENERGY_SECONDS, on_rates, &adding.energy);
+    adding.io.totals = total_rates_of(0, MIN_IO_SECONDS, on_rates, &adding.io);
     bool is_ready = adding.samples != TRACK_NONE && adding.processes != TRACK_NONE &&
                     timeline_thread_rename(tracks, adding.processes, "processes");
     int code = is_ready ? read_tables(&adding, reader, error) : error_memory(error);

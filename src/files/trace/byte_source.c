@@ -60,7 +60,7 @@ static struct block *wait_for_space(struct read_ahead *ahead)
 
 /* Runs in the thread and fills block after block. `read` may return fewer bytes than a block has
  * space for. */
-static void *read_on(void *user)
+static void *read_blocks(void *user)
 {
     struct read_ahead *ahead = user;
     struct block *block;
@@ -100,7 +100,7 @@ static int read_ahead_start(
     made->user = user;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->moved, NULL);
-    int failure = thread_start(&made->thread, THREAD_STACK_BYTES, read_on, made);
+    int failure = thread_start(&made->thread, THREAD_STACK_BYTES, read_blocks, made);
     if (failure) {
         free(made);
         return error_set_errno(error, failure, "Cannot start a thread to read");

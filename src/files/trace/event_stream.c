@@ -224,7 +224,7 @@ static int resync(struct event_stream *stream, struct gput_error *error)
 
 /* Reads more of the file if the current element reaches beyond the window. If the window cannot
  * grow, skips the element. */
-static int read_on(struct event_stream *stream, struct gput_error *error)
+static int read_more(struct event_stream *stream, struct gput_error *error)
 {
     bool more;
     TRY(text_window_fill(&stream->window, &more, error));
@@ -325,7 +325,7 @@ static int next_in_events(
     }
     enum json_status status = scan_event(stream, event);
     if (status == JSON_TORN)
-        return read_on(stream, error);
+        return read_more(stream, error);
     if (status == JSON_BAD)
         return resync(stream, error);
     if (event->members == 0) {
@@ -434,7 +434,7 @@ static int next_member(struct event_stream *stream, struct gput_error *error)
         stream->counts.repaired += status == JSON_OK;
     }
     if (status == JSON_TORN)
-        return read_on(stream, error);
+        return read_more(stream, error);
     if (status == JSON_BAD) {
         window->at++;
         return find_events(stream, error);

@@ -128,7 +128,7 @@ static void link_use(struct source_texts *texts, struct chunk *chunk)
 }
 
 /* Removes a chunk from the order and the ring. */
-static void take_out(struct source_texts *texts, struct chunk *chunk)
+static void remove_chunk(struct source_texts *texts, struct chunk *chunk)
 {
     uint32_t place = count_before(texts, chunk->file, chunk->at) - 1;
     while (texts->ordered[place] != chunk)
@@ -150,7 +150,7 @@ static void empty(struct source_texts *texts, struct chunk *chunk)
 /* Empties a chunk. */
 static void drop(struct source_texts *texts, struct chunk *chunk)
 {
-    take_out(texts, chunk);
+    remove_chunk(texts, chunk);
     empty(texts, chunk);
 }
 
@@ -272,7 +272,7 @@ static int find(struct source_texts *texts, uint32_t file, uint64_t at, size_t l
         size = size < MAX_CHUNK_BYTES ? size : MAX_CHUNK_BYTES;
         chunk->wanted = size > MIN_CHUNK_BYTES ? size : MIN_CHUNK_BYTES;
 
-        take_out(texts, chunk);
+        remove_chunk(texts, chunk);
     } else {
         *found = chunk = pop_unused(texts);
         chunk->wanted = MIN_CHUNK_BYTES;

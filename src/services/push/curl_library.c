@@ -84,7 +84,7 @@ struct transfer {
 };
 
 /* Appends a part of the head of an answer, up to a limit. */
-static size_t take_head(const char *bytes, size_t size, size_t count, void *user)
+static size_t on_head(const char *bytes, size_t size, size_t count, void *user)
 {
     struct transfer *transfer = user;
     if (transfer->head.length < transfer->max_bytes)
@@ -93,7 +93,7 @@ static size_t take_head(const char *bytes, size_t size, size_t count, void *user
 }
 
 /* Appends a part of the body of an answer, up to a limit. */
-static size_t take_body(const char *bytes, size_t size, size_t count, void *user)
+static size_t on_body(const char *bytes, size_t size, size_t count, void *user)
 {
     struct transfer *transfer = user;
     if (transfer->body->length < transfer->max_bytes)
@@ -148,9 +148,9 @@ static int perform(const struct curl_library *library, void *curl, struct transf
     library->curl_easy_setopt(curl, OPTION_URL, post->url->text);
     library->curl_easy_setopt(curl, OPTION_POST_FIELDS, post->body);
     library->curl_easy_setopt(curl, OPTION_POST_FIELD_SIZE, (int64_t)post->length);
-    library->curl_easy_setopt(curl, OPTION_WRITE_FUNCTION, take_body);
+    library->curl_easy_setopt(curl, OPTION_WRITE_FUNCTION, on_body);
     library->curl_easy_setopt(curl, OPTION_WRITE_DATA, transfer);
-    library->curl_easy_setopt(curl, OPTION_HEADER_FUNCTION, take_head);
+    library->curl_easy_setopt(curl, OPTION_HEADER_FUNCTION, on_head);
     library->curl_easy_setopt(curl, OPTION_HEADER_DATA, transfer);
     library->curl_easy_setopt(curl, OPTION_XFERINFO_FUNCTION, should_abort);
     library->curl_easy_setopt(curl, OPTION_XFERINFO_DATA, transfer);

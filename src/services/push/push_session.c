@@ -270,7 +270,7 @@ static struct gput_gpu *find_gpu(struct gput_results *results, const char *uuid)
 }
 
 /* Copies a row of GPU figures to the results. */
-static int take_gpu(struct replay *replay, const struct gput_table *table, size_t row)
+static int add_gpu(struct replay *replay, const struct gput_table *table, size_t row)
 {
     const char *uuid = table_cells_text(table, row, table_cells_find(table, "uuid"));
     enum gput_ram_unit unit = replay->results.static_data.gpu_ram_unit;
@@ -309,7 +309,7 @@ static int take_gpu(struct replay *replay, const struct gput_table *table, size_
 }
 
 /* Copies a row of energy figures to the results. */
-static int take_energy(struct replay *replay, const struct gput_table *table, size_t row)
+static int add_energy(struct replay *replay, const struct gput_table *table, size_t row)
 {
     struct gput_energy *energy = &replay->results.energy;
     double *figures[GPUT_ENERGY_FIGURE_COUNT] = {
@@ -330,7 +330,7 @@ static int take_energy(struct replay *replay, const struct gput_table *table, si
 }
 
 /* Copies a row of bytes read and written to the results. */
-static int take_bytes(struct replay *replay, const struct gput_table *table, size_t row)
+static int add_bytes(struct replay *replay, const struct gput_table *table, size_t row)
 {
     struct gput_accounting *accounting = &replay->results.accounting;
     accounting->read_bytes = cell(table, row, "read_bytes");
@@ -343,8 +343,7 @@ static int take_bytes(struct replay *replay, const struct gput_table *table, siz
 static const struct further_table {
     const char *name;
     int (*take)(struct replay *replay, const struct gput_table *table, size_t row);
-} further_tables[] = {
-    {"gpu_data", take_gpu}, {"energy_data", take_energy}, {"io_data", take_bytes}};
+} further_tables[] = {{"gpu_data", add_gpu}, {"energy_data", add_energy}, {"io_data", add_bytes}};
 
 /* A further table while it is read. Several rows with one timestamp (one a GPU) form one sample,
  * which is complete when the next timestamp begins. */
@@ -365,7 +364,7 @@ static int complete(struct further *further, bool is_last)
 }
 
 /* Copies the rows of a part of a further table. A new timestamp completes the sample before. */
-static int take_part(void *user, const struct gput_tables *tables, const struct gput_table *part,
+static int on_part(void *user, const struct gput_tables *tables, const struct gput_table *part,
     struct gput_error *error)
 {
     struct further *further = user;
@@ -421,7 +420,7 @@ static int send_further(struct replay *replay, struct tracking_reader *reader)
     struct gput_tables *building = tables_create(), *tables = NULL;
     if (!building)
         return error_memory(replay->error);
-    tables_set_receiver(building, ROWS_AT_ONCE, take_part, &further);
+    tables_set_receiver(building, ROWS_AT_ONCE, on_part, &further);
     set_without_constants(replay, true);
     int code = tracking_reader_tables(reader, building, replay->error);
     if (code == GPUT_OK)

@@ -66,7 +66,7 @@ static void remark(struct push_settings *settings, const char *what, const char 
 
 /* Reads a time in milliseconds; if it is missing or invalid, returns the default. */
 static int64_t read_ms(
-    struct push_settings *settings, const char *text, const char *what, int usual)
+    struct push_settings *settings, const char *text, const char *what, int default_ms)
 {
     uint64_t ms;
     const char *end = text ? text + strlen(text) : NULL;
@@ -74,7 +74,7 @@ static int64_t read_ms(
         return (int64_t)ms * NS_PER_MS;
     if (text)
         remark(settings, what, text);
-    return usual * NS_PER_MS;
+    return default_ms * NS_PER_MS;
 }
 
 /* Reads a list of labels or fields. A remark does not show its value, which may be a password. */

@@ -26,7 +26,7 @@ static bool is_plain(const char *text)
 }
 
 /* Moves "user:password@" from the address to `url->user`, so that no message shows it. */
-static bool take_user(const char **rest, struct push_url *url)
+static bool parse_user(const char **rest, struct push_url *url)
 {
     size_t length = strcspn(*rest, "/?#");
     const char *at = memrchr(*rest, '@', length);
@@ -42,7 +42,7 @@ static bool take_user(const char **rest, struct push_url *url)
 }
 
 /* Reads the host of an address, and moves `rest` after it. */
-static bool take_host(const char **rest, struct push_url *url)
+static bool parse_host(const char **rest, struct push_url *url)
 {
     const char *begin = *rest, *end = begin + strcspn(begin, "/?#:");
     bool is_ipv6 = *begin == '[';
@@ -60,7 +60,7 @@ static bool take_host(const char **rest, struct push_url *url)
 }
 
 /* Reads the port of an address, or sets the default of its scheme. */
-static bool take_port(const char **rest, struct push_url *url)
+static bool parse_port(const char **rest, struct push_url *url)
 {
     uint64_t port = url->is_https ? 443 : 80;
     if (**rest == ':') {
@@ -81,12 +81,12 @@ int push_url_parse(const char *text, struct push_url *url, struct gput_error *er
         return refuse(text, "it does not begin with http:// or https://", error);
     if (!is_plain(text))
         return refuse(text, "it has characters that no address has", error);
-    if (!take_user(&rest, url))
+    if (!parse_user(&rest, url))
         return refuse("...", "user and password are too long", error);
     const char *host = rest;
-    if (!take_host(&rest, url))
+    if (!parse_host(&rest, url))
         return refuse(host, "there is no host", error);
-    if (!take_port(&rest, url))
+    if (!parse_port(&rest, url))
         return refuse(host, "the port is not a number from 1 to 65535", error);
     int length =
         snprintf(url->text, sizeof url->text, "http%s://%s", url->is_https ? "s" : "", host);

@@ -136,7 +136,8 @@ struct accepted {
     double openmetrics, text;
 };
 
-static void raise_to(double *quality_so_far, double quality)
+/* Keeps the higher of two qualities. */
+static void max_assign(double *quality_so_far, double quality)
 {
     if (quality > *quality_so_far)
         *quality_so_far = quality;
@@ -160,10 +161,10 @@ static void read_media_range(struct span range, struct accepted *accepted)
     }
     if (is_word(type, "application/openmetrics-text")) {
         if (version.length == 0 || is_text(version, "1.0.0"))
-            raise_to(&accepted->openmetrics, quality);
+            max_assign(&accepted->openmetrics, quality);
     } else if (is_word(type, "text/plain") || is_word(type, "text/*") || is_word(type, "*/*")) {
         if (version.length == 0 || is_text(version, "0.0.4"))
-            raise_to(&accepted->text, quality);
+            max_assign(&accepted->text, quality);
     }
 }
 

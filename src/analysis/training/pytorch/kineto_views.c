@@ -407,17 +407,17 @@ static int make_view(enum gput_kineto_view view, const struct gput_kineto_option
     }
 }
 
-static const struct gput_kineto_options usual = {.size = sizeof usual};
+static const struct gput_kineto_options default_options = {.size = sizeof default_options};
 
 void gput_kineto_options_init(struct gput_kineto_options *options, size_t size)
 {
-    sized_init(options, size, &usual, sizeof usual);
+    sized_init(options, size, &default_options, sizeof default_options);
 }
 
 int gput_kineto_tables(enum gput_kineto_view view, const struct gput_kineto_options *given,
     struct gput_tables **tables, struct gput_error *error)
 {
-    struct gput_kineto_options options = usual;
+    struct gput_kineto_options options = default_options;
     *tables = NULL;
     TRY(sized_read(&options, sizeof options, given, error));
     if (view < GPUT_KINETO_BREAKDOWN || view > GPUT_KINETO_DIFF)

@@ -53,12 +53,12 @@ static struct profile_frame_selection selection_of(
     return selection;
 }
 
-static const struct gput_profile_options usual = {
-    .size = sizeof usual, .start = INT64_MIN, .end = INT64_MAX};
+static const struct gput_profile_options default_options = {
+    .size = sizeof default_options, .start = INT64_MIN, .end = INT64_MAX};
 
 void gput_profile_options_init(struct gput_profile_options *options, size_t size)
 {
-    sized_init(options, size, &usual, sizeof usual);
+    sized_init(options, size, &default_options, sizeof default_options);
 }
 
 /* Returns the replacements of texts: names and values are those of SageMaker's library. Views of
@@ -72,7 +72,7 @@ static const struct table_words *words_of(enum gput_profile_view view)
 int gput_profile_tables(enum gput_profile_view view, const struct gput_profile_options *given,
     struct gput_tables **tables, struct gput_error *error)
 {
-    struct gput_profile_options options = usual;
+    struct gput_profile_options options = default_options;
     *tables = NULL;
     TRY(sized_read(&options, sizeof options, given, error));
     if ((size_t)view >= sizeof views / sizeof *views)

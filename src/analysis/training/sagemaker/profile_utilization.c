@@ -36,7 +36,7 @@ int profile_check_resources(const struct gput_profile_options *options, struct g
 
 /* Fails because there are no readings. If the caller passed rows, returns GPUT_OK with an empty
  * table. */
-static int say_that_none(
+static int report_no_readings(
     const struct gput_profile_options *options, const char *of_all, struct gput_error *error)
 {
     char what[64];
@@ -248,7 +248,7 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
         }
 
     if (lines.count == 0)
-        return say_that_none(options, "the system", error);
+        return report_no_readings(options, "the system", error);
     figure_summary_add_columns(table, "utilization", "", unit_of(&lines));
 
     /* Write the lines in order. */
@@ -367,7 +367,7 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
     }
 
     if (usages.count == 0)
-        return say_that_none(options, "CPUs and GPUs", error);
+        return report_no_readings(options, "CPUs and GPUs", error);
 
     /* Write the number of readings of each device in each range. */
     if (usages.count > 1)
