@@ -14,6 +14,7 @@ static bool is_reason(const struct gput_jobs *jobs, const char *path)
            jobs->findings[0].text[strlen(path)] == ' ';
 }
 
+/* Finds the first finding of a kind; NULL: there is none. */
 static const struct jobs_finding *find_kind(const struct gput_jobs *jobs, const char *kind)
 {
     for (size_t i = 0; i < jobs->n_findings; i++) {

@@ -41,6 +41,7 @@ static const struct gput_wall *wall_of(const struct jobs_rank *rank)
     return is_whole && why_is_telling(&rank->time_went) ? &rank->time_went : NULL;
 }
 
+/* Adds up where the time of the ranks of a job went. */
 static struct jobs_walls add_walls(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     struct jobs_walls walls = {0};
@@ -187,6 +188,7 @@ static bool begin_entry(const struct jobs_rank *rank, struct str *list, size_t *
 
 /* ---- Ranks that are missing, failed or unfinished ---- */
 
+/* True where some rank ran on the machine of that number. */
 static bool has_node(const struct gput_jobs *jobs, const struct jobs_job *job, double number)
 {
     for (size_t i = 0; i < job->n_machines; i++) {

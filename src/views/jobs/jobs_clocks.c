@@ -185,6 +185,8 @@ static struct jobs_blocks *blocks_create(const struct gput_jobs *jobs, size_t cl
     return blocks;
 }
 
+/* Compares the clock of another machine with the one of these blocks: by the block whose ends tell
+ * it best. */
 static struct jobs_apart blocks_compare(
     const struct gput_jobs *jobs, struct jobs_blocks *blocks, size_t clock)
 {

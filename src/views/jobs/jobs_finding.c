@@ -165,6 +165,7 @@ static bool have_no_runs(const struct gput_jobs *jobs, const struct jobs_job *jo
            !jobs->ranks[job->first].run[0];
 }
 
+/* Returns when the first rank of a machine started. */
 static double first_start(const struct gput_jobs *jobs, const struct jobs_machine *machine)
 {
     double start = NAN;
@@ -173,6 +174,7 @@ static double first_start(const struct gput_jobs *jobs, const struct jobs_machin
     return start;
 }
 
+/* Returns when the last rank of a machine ended. */
 static double last_end(const struct gput_jobs *jobs, const struct jobs_machine *machine)
 {
     double end = NAN;

@@ -64,6 +64,7 @@ static bool is_apart(const struct jobs_rank *rank)
            !element_of(rank);
 }
 
+/* Orders sessions by the name of their job, those that are no ranks last. */
 static int compare_names(const struct jobs_rank *a, const struct jobs_rank *b)
 {
     char name[160], other[160];
@@ -146,6 +147,7 @@ static bool has_rank(const struct run *run, double rank)
     return rank >= 0 && rank < (double)run->capacity && run->ranks[(size_t)rank] > 0;
 }
 
+/* Notes that a session restarts an earlier one of its rank. */
 static void follow_try(struct jobs_rank *rank, struct jobs_rank *before)
 {
     before->is_retried = true;

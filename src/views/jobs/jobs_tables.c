@@ -183,6 +183,7 @@ static const struct column finding_columns[] = {
 };
 /* clang-format on */
 
+/* Adds a table of items that lie in an array. */
 static void add(struct gput_tables *tables, const char *name, const struct column *columns,
     size_t n_columns, const void *items, size_t count, size_t size)
 {

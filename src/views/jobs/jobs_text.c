@@ -30,6 +30,7 @@
 /* Returns how much a rank stands out; the worst are listed first. */
 enum concern { UNCONCERNING, STRAGGLER, UNFINISHED, FAILED };
 
+/* Returns how much a rank stands out. */
 static enum concern concern_of(const struct jobs_rank *rank)
 {
     return jobs_has_failed(rank)      ? FAILED
@@ -267,6 +268,7 @@ static bool is_of_allocation(const struct gput_jobs *jobs, const struct jobs_fin
     return allocation > 0 && jobs->allocations[allocation - 1].n_jobs > 1;
 }
 
+/* Writes the findings about a job, or about the files where `job` is NaN. */
 static void write_findings(
     const struct gput_jobs *jobs, double job, bool of_allocation, struct str *text)
 {

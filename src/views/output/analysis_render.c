@@ -508,6 +508,7 @@ static void put_block(struct lines *lines, const struct gput_code_block *block)
         put_block(lines, &block->parts[i]);
 }
 
+/* Renders the analysis as CSV. */
 static int render_csv(
     const struct gput_analysis *analysis, char **bytes, size_t *length, struct gput_error *error)
 {

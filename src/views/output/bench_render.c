@@ -285,6 +285,7 @@ static const struct markup asciidoc = {"\n",
     "| variant | mean (95 %) | spread | min | max | compared\n",
     "|===\n\n", "| ", " | ", "\n", "|"};
 
+/* Appends a cell with its special characters escaped. */
 static void add_escaped(struct str *text, const struct markup *markup, const char *cell)
 {
     for (; *cell; cell++) {
@@ -294,6 +295,7 @@ static void add_escaped(struct str *text, const struct markup *markup, const cha
     }
 }
 
+/* Writes a table for each figure, then the notes. */
 static void add_tables(
     struct str *text, const struct markup *markup, const char *title, const struct doc *document)
 {
@@ -356,6 +358,7 @@ static const struct {
     {"time_system", "second", "cpu_system_seconds"}, {"memory_peak_resident", "byte", "ram_bytes"}};
 #define N_METRICS (sizeof hyperfine_metrics / sizeof *hyperfine_metrics)
 
+/* Adds the measurements of a run. */
 static void add_hyperfine_run(struct doc *measurements, const struct doc *run)
 {
     const struct doc *figures = doc_get(run, "figures");
@@ -512,6 +515,7 @@ struct axis {
     bool is_log;
 };
 
+/* Returns where a value is in the picture. */
 static double axis_at(const struct axis *axis, double value)
 {
     double low = axis->low, high = axis->high;
@@ -524,6 +528,7 @@ static double axis_at(const struct axis *axis, double value)
            (axis->end - axis->begin) * (high > low ? (value - low) / (high - low) : 0.5);
 }
 
+/* Returns the value of a tick, counted from 0. */
 static double axis_tick(const struct axis *axis, int number)
 {
     double part = (double)number / N_TICKS;
@@ -550,6 +555,7 @@ static bool range_of(const struct doc *document, const char *key, double *low, d
     return isfinite(*low);
 }
 
+/* Draws the axis of values, with its ticks. */
 static void add_value_axis(struct str *html, const struct axis *axis, const char *unit)
 {
     char text[HUMAN_SIZE];
@@ -580,6 +586,7 @@ static void add_causes(struct str *html, const struct doc *document, const struc
     }
 }
 
+/* Draws a point for each run, in the order of the runs. */
 static void add_points(
     struct str *html, const struct doc *document, const struct doc *figure, const struct axis *y)
 {
@@ -609,6 +616,7 @@ static void add_points(
     }
 }
 
+/* Draws the runs of a figure, unless it has no values. */
 static void add_run_chart(
     struct str *html, const struct doc *document, const struct doc *figure, bool is_log)
 {
@@ -699,6 +707,7 @@ static void add_curve(
 
 /* ---- The page ---- */
 
+/* Adds a picture that a function draws with both kinds of axes; nothing where it draws none. */
 static void add_svg(struct str *html, const struct doc *document, const struct doc *figure,
     const char *what,
     void (*add)(
@@ -717,6 +726,7 @@ static void add_svg(struct str *html, const struct doc *document, const struct d
         str_append(html, "</svg>");
 }
 
+/* Writes the page. */
 static void bench_html(const struct doc *document, struct str *text)
 {
     const struct gput_bench_render_options options = {0};

@@ -103,6 +103,7 @@ static int add_panel(struct picture *picture, const char *measurement, size_t bl
     return has_failed ? error_memory(error) : add_bars(picture, panel, measurement, error);
 }
 
+/* Whether some session has that measurement or energy. */
 static bool has_measurement(const struct picture *picture, const char *name)
 {
     enum gput_energy_figure energy;

@@ -25,6 +25,7 @@ static void curves_finish(struct curves *curves)
     free(curves->list);
 }
 
+/* Reads the points of the selected metrics. */
 static int read_curves(const struct gput_energy_recording *recording, const char *const *names,
     size_t n_names, const struct gput_energy_window *window, struct curves *curves,
     struct gput_error *error)
@@ -43,6 +44,7 @@ static int read_curves(const struct gput_energy_recording *recording, const char
 
 /* ---- points ---- */
 
+/* Writes a line for each point, below the name of its metric. */
 static void write_text(const struct curves *curves, struct str *text)
 {
     for (size_t i = 0; i < curves->count; i++) {
@@ -59,6 +61,7 @@ static void write_text(const struct curves *curves, struct str *text)
     }
 }
 
+/* Writes a row for each point. */
 static void write_csv(const struct curves *curves, struct str *text)
 {
     str_append(text, "metric,segment,date,value\n");
@@ -75,6 +78,7 @@ static void write_csv(const struct curves *curves, struct str *text)
     }
 }
 
+/* Writes a list of points for each metric. */
 static void write_json(const struct curves *curves, struct str *text)
 {
     struct doc *root = doc_create_object();
@@ -111,6 +115,7 @@ static struct chart_panel *panel_of(struct chart *chart, const struct energy_cur
     return chart_add_panel(chart, name, curve->metric.unit ? curve->metric.unit : "");
 }
 
+/* Adds a curve to the panel that it belongs to. */
 static int add_line(struct chart *chart, const struct energy_curve *curve, int64_t first_us,
     struct gput_error *error)
 {
@@ -130,6 +135,7 @@ static int add_line(struct chart *chart, const struct energy_curve *curve, int64
     return GPUT_OK;
 }
 
+/* Draws all curves over one time axis. */
 static int draw(const struct curves *curves, enum gput_format format, char **bytes, size_t *length,
     struct gput_error *error)
 {

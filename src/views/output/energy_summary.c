@@ -71,6 +71,7 @@ static bool find_of(const struct overview *overview, const char *const *names, c
     return false;
 }
 
+/* Writes the label of a row, cut to its column. */
 static void put_label(struct overview *overview, const char *label)
 {
     size_t start = overview->text->length;
@@ -87,6 +88,7 @@ static void put_cell(struct overview *overview, const char *cell)
     str_printf(overview->text, "%*s", utf8_field(cell, CELL_WIDTH), cell);
 }
 
+/* Writes the heads of columns, which also set the width of labels. */
 static void put_head(struct overview *overview, const char *title, const char *const *columns)
 {
     size_t count = 0;
@@ -111,6 +113,7 @@ static void put_watts(struct overview *overview, double watts)
     put_cell(overview, human_watts(watts, cell));
 }
 
+/* Writes a part as a percentage. */
 static void put_percent(struct overview *overview, double part)
 {
     char cell[HUMAN_SIZE] = "n/a";
@@ -134,6 +137,7 @@ static void put_power(struct overview *overview, const char *label,
     str_append_char(overview->text, '\n');
 }
 
+/* Writes the power of each domain and wattmeter. */
 static void write_domains(struct overview *overview)
 {
     static const char *const columns[] = {"energy", "average", "max", "command", "share", NULL};
@@ -172,6 +176,7 @@ static bool is_repeated(const struct overview *overview, size_t end, const char 
     return false;
 }
 
+/* Writes a row for each GPU. */
 static void write_gpus(struct overview *overview)
 {
     static const char *const columns[] = {"energy", "average", "max", "busy", "memory", NULL},
@@ -250,6 +255,7 @@ static void put_usage(struct overview *overview, const struct usage *usage)
     }
 }
 
+/* Writes what the processes of the command used; nothing where that is unknown. */
 static void write_command(struct overview *overview)
 {
     size_t start = overview->text->length;
@@ -276,6 +282,7 @@ static void write_command(struct overview *overview)
     }
 }
 
+/* Whether some metric is of one device. */
 static bool has_device(const struct overview *overview)
 {
     struct gput_energy_metric metric = gput_energy_metric_default();
@@ -287,6 +294,7 @@ static bool has_device(const struct overview *overview)
     return false;
 }
 
+/* Whether an earlier section has a metric. */
 static bool is_shown_above(const struct overview *overview, const struct gput_energy_metric *metric)
 {
     bool found = metric->device || strcmp(metric->group, "wattmeter") == 0 ||
@@ -301,6 +309,7 @@ static bool is_shown_above(const struct overview *overview, const struct gput_en
     return found;
 }
 
+/* Writes a value in the unit of its metric. */
 static void put_value(
     struct overview *overview, const struct gput_energy_metric *metric, double value)
 {
@@ -315,6 +324,7 @@ static void put_value(
         str_printf(overview->text, " %*.4g", CELL_WIDTH - 1, value);
 }
 
+/* Says why there is no total. */
 static const char *why_no_total(const struct overview *overview)
 {
     struct gput_energy_metric metric = gput_energy_metric_default();
@@ -323,6 +333,7 @@ static const char *why_no_total(const struct overview *overview)
     return "packages, DRAM and GPUs were read less than twice";
 }
 
+/* Writes the overview: the total, then a section for each kind of metric. */
 static void energy_overview_write(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, struct str *text)
 {
@@ -365,6 +376,7 @@ static void energy_overview_write(const struct gput_energy_recording *recording,
     }
 }
 
+/* Writes totals, metrics and what else the recording has. */
 static void write_json(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, struct str *text)
 {
@@ -394,6 +406,7 @@ static void write_json(const struct gput_energy_recording *recording,
 
 /* ---- text ---- */
 
+/* Appends a rounded number. */
 static void append_number(struct str *text, double value, int decimals)
 {
     char number[NUMBER_TEXT_SIZE];
@@ -405,6 +418,7 @@ static void append_number(struct str *text, double value, int decimals)
     str_append_bytes(text, number, length);
 }
 
+/* Writes a metric that is no power. */
 static void write_other(struct str *text, const struct gput_energy_metric *metric)
 {
     str_printf(text, "   %s: ", metric->name);
@@ -419,6 +433,7 @@ static void write_other(struct str *text, const struct gput_energy_metric *metri
     str_append_char(text, '\n');
 }
 
+/* Writes the metrics of a group below its title. */
 static void write_group(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, const char *group, const char *title, struct str *text)
 {
@@ -446,6 +461,7 @@ static void write_group(const struct gput_energy_recording *recording,
     }
 }
 
+/* Writes the summary of the model that was recorded. */
 static void write_model(const struct doc *model, struct str *text)
 {
     if (!model || model->kind != DOC_OBJECT)
@@ -464,6 +480,7 @@ static void write_model(const struct doc *model, struct str *text)
     }
 }
 
+/* Writes what ExpResults.print() shows. */
 static void write_text(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, struct str *text)
 {

@@ -63,6 +63,7 @@ static void warn(const struct gput_python_options *options, struct str *text)
     read_report_warn_text(&report, text);
 }
 
+/* Warns that a profile was skipped. */
 static void warn_of_skipped(
     const struct gput_python_options *options, const struct gput_error *skipped)
 {
@@ -126,6 +127,7 @@ static void put_text(struct gput_table *table, const char *text)
     table_put_text(table, text[0] ? text : NULL);
 }
 
+/* Puts the mode, step, phase and time of a moment. */
 static void put_moment(struct gput_table *table, const struct profile_moment *moment)
 {
     put_text(table, moment->mode);
@@ -185,6 +187,7 @@ int gput_python_profile_tables(
     return code;
 }
 
+/* Renders the functions that were added up. */
 static int render_sum(const struct sum *sum, const struct gput_python_options *options,
     enum gput_format format, char **bytes, size_t *length, struct gput_error *error)
 {

@@ -83,6 +83,7 @@ static void end_info(const struct writer *writer)
     str_append(writer->text, writer->n_labels ? "} 1\n" : " 1\n");
 }
 
+/* Appends the labels that distinguish GPUs. */
 static void write_gpu_labels(struct writer *writer, uint32_t index)
 {
     char number[16];

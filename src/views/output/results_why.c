@@ -80,6 +80,7 @@ static void write_sources(struct str *text, const struct gput_results *results)
     }
 }
 
+/* Writes the whole page. */
 static void write_page(struct str *text, const struct gput_results *results)
 {
     const struct gput_wall *path = &results->time_went, *main = &results->main_thread;

@@ -14,6 +14,7 @@ struct request {
     double gpus;
 };
 
+/* Rounds the bounds to what is asked for. */
 static struct request request_of(const struct gput_size *size)
 {
     const struct size_bound *bounds = size->bounds;
@@ -31,6 +32,7 @@ static double mebibytes(double bytes)
     return bytes / (1 << 20);
 }
 
+/* Writes options of sbatch. */
 static void write_slurm(const struct gput_size *size, struct str *text)
 {
     struct request request = request_of(size);
@@ -40,6 +42,7 @@ static void write_slurm(const struct gput_size *size, struct str *text)
     str_append_char(text, '\n');
 }
 
+/* Writes options of qsub. */
 static void write_pbs(const struct gput_size *size, struct str *text)
 {
     struct request request = request_of(size);
@@ -72,6 +75,7 @@ static void write_kubernetes(const struct gput_size *size, struct str *text)
         str_printf(text, "    nvidia.com/gpu: \"%.0f\"\n", request.gpus);
 }
 
+/* Adds a bound with what it rests on. */
 static void add_bound(
     struct doc *root, const char *key, const struct gput_size *size, enum size_quantity quantity)
 {
@@ -98,6 +102,7 @@ static void add_bound(
     doc_add_double(object, "for_ranks", size->has_inputs ? NAN : bound->covariate);
 }
 
+/* Writes the request, its bounds and their evidence. */
 static void write_json(const struct gput_size *size, struct str *text)
 {
     struct doc *root = doc_create_object();
@@ -122,6 +127,7 @@ static void write_json(const struct gput_size *size, struct str *text)
     str_append_char(text, '\n');
 }
 
+/* Writes the request for people. */
 static void write_text(const struct gput_size *size, struct str *text)
 {
     struct request request = request_of(size);

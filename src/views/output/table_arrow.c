@@ -282,6 +282,7 @@ static const char *stream_get_last_error(struct ArrowArrayStream *stream)
     }
 }
 
+/* Frees a stream; called by its consumer. */
 static void stream_release(struct ArrowArrayStream *stream)
 {
     struct stream_state *state = stream->private_data;

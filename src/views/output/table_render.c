@@ -40,6 +40,7 @@ static void end_json_table(struct gput_table_writer *writer)
         str_append(&writer->out, writer->rows > 0 ? "\n]" : "]");
 }
 
+/* Ends the last table, and the object of several. */
 static void end_json(struct gput_table_writer *writer)
 {
     end_json_table(writer);
@@ -152,6 +153,7 @@ static void add_part(struct gput_table_writer *writer, const struct gput_table *
         table_text_add(&writer->layout, part, first, &writer->out);
 }
 
+/* Gives what was written to the caller, harmless on a terminal. */
 static int give(struct gput_table_writer *writer, const char **text, struct gput_error *error)
 {
     if (writer->format == GPUT_FORMAT_TEXT)

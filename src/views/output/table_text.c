@@ -127,6 +127,7 @@ static size_t column_width(const struct gput_table *table, size_t column, struct
 
 /* ---- The widths on a screen ---- */
 
+/* Returns the width of columns from `first` to before `end`, with the gaps between them. */
 static size_t width_of(const struct grid *grid, size_t first, size_t end)
 {
     size_t width = 0;

@@ -91,6 +91,7 @@ static int begin(struct blocks *blocks, const struct doc *session, struct gput_e
 
 /* ---- Times ---- */
 
+/* Widens the time of a code block to a call. */
 static int widen(struct blocks *blocks, const double call[COLUMNS], struct gput_error *error)
 {
     struct block *block = &blocks->list[(size_t)call[NAME]];
@@ -190,6 +191,7 @@ static int add_rows(
     return GPUT_OK;
 }
 
+/* Adds a call to the row of its code block, if it has one. */
 static int add_span(struct blocks *blocks, const double call[COLUMNS], struct gput_error *error)
 {
     size_t row = blocks->list[(size_t)call[NAME]].row;
@@ -300,6 +302,7 @@ struct plot {
     struct chart chart;
 };
 
+/* Converts a size to points, and refuses one that is out of range. */
 static int check_size(double millimetres, double *points, struct gput_error *error)
 {
     if (!(millimetres >= 0 && millimetres <= MAX_SIZE_MM))

@@ -38,6 +38,7 @@ static const struct known_group {
 
 /* ---- What there is ---- */
 
+/* Adds a curve to the list. */
 static int add_series(
     struct plot_figures *figures, const struct plot_series *series, struct gput_error *error)
 {
@@ -81,6 +82,7 @@ void gput_plot_curve_init(struct gput_plot_curve *curve, size_t size)
     sized_init(curve, size, &usual, sizeof usual);
 }
 
+/* Whether a curve of the caller has a value other than 0. */
 static bool is_any_used(const struct gput_plot_curve *curve)
 {
     for (size_t i = 0; i < curve->n_points; i++) {
@@ -315,6 +317,7 @@ static int read_points(const struct plot_series *series, const struct report_pay
     return code;
 }
 
+/* Widens a range of time to a point. */
 static void widen(void *user, double time, double value)
 {
     double *range = user;

@@ -120,6 +120,7 @@ static double scaled(double value, double factor)
     return factor == 1 ? value : round(value * factor);
 }
 
+/* Converts statistics to base units. */
 static void scale(struct gput_statistics *statistics, double factor)
 {
     statistics->min = scaled(statistics->min, factor);
@@ -242,6 +243,7 @@ struct known {
     const bool *measurements;
 };
 
+/* Whether some session knows the measurement of a row. */
 static bool is_row_known(const struct gput_table *table, size_t row, const void *user)
 {
     const struct known *known = user;

@@ -251,6 +251,7 @@ static double mean_cores(struct span *spans, size_t count)
     return sum;
 }
 
+/* Returns the highest value of all spans. */
 static double highest_of(struct span *spans, size_t count)
 {
     double highest = NAN;
@@ -259,6 +260,7 @@ static double highest_of(struct span *spans, size_t count)
     return highest;
 }
 
+/* Returns the sum of all spans. */
 static double sum_of(struct span *spans, size_t count)
 {
     double sum = 0;
@@ -396,6 +398,7 @@ struct change {
     bool is_noise;
 };
 
+/* Computes the change of a mean against the first one. */
 static struct change change_of(const struct mean *first, const struct mean *mean)
 {
     double variance = first->variance + mean->variance;
@@ -422,6 +425,7 @@ struct groups {
     uint32_t count;
 };
 
+/* Orders main figures first, then by how much they changed. */
 static int compare_changes(const void *left, const void *right)
 {
     const struct figure *a = left, *b = right;
@@ -507,6 +511,7 @@ static void drop_repeated(struct figures *figures)
     figures->count = kept;
 }
 
+/* Adds the figures with their values, and what ranks have of them together. */
 static int add_figures(
     struct doc *findings, const struct figures *figures, struct gput_error *error)
 {

@@ -134,6 +134,7 @@ static double median_of(const struct rank *ranks, size_t count, bool is_of_cpu, 
     return doubles_median(values, n_known);
 }
 
+/* Orders ranks by how far they are above the median. */
 static int compare_excess(const void *left, const void *right)
 {
     const struct rank *a = left, *b = right;

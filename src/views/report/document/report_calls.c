@@ -19,6 +19,7 @@ static bool reach(struct report_lanes *lanes, size_t track)
     return true;
 }
 
+/* Adds a lane to a track. False without memory. */
 static bool add_lane(struct report_track *track)
 {
     if (!ARRAY_EXTEND(track->ends, track->count))

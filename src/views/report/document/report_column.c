@@ -77,6 +77,7 @@ static int add_varint(struct report_bytes *bytes, int64_t value, struct gput_err
     return report_bytes_add(bytes, text, length, error);
 }
 
+/* Adds a value in the encoding of the column. */
 static int add_value(struct report_column *column, double value, struct gput_error *error)
 {
     if (column->encoding == REPORT_F64) {

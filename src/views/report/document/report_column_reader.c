@@ -17,6 +17,7 @@ bool report_is_column(const struct doc *value)
 
 /* ---- Bytes ---- */
 
+/* Begins to read a byte string; NULL: an empty one. */
 static int bytes_init(struct report_bytes_reader *reader, const struct report_payload *payload,
     const struct doc *place, struct gput_error *error)
 {
@@ -62,6 +63,7 @@ static inline int next_byte(
 
 /* ---- Values ---- */
 
+/* Returns how many decimals multiples of a step have. */
 static int decimals_of(double scale)
 {
     int decimals = 0;
@@ -94,6 +96,7 @@ int report_column_reader_init(struct report_column_reader *reader,
     return missing ? bytes_init(&reader->missing, payload, missing, error) : GPUT_OK;
 }
 
+/* Reads a difference in steps. */
 static int next_difference(
     struct report_bytes_reader *reader, int64_t *difference, struct gput_error *error)
 {
@@ -109,6 +112,7 @@ static int next_difference(
     return GPUT_OK;
 }
 
+/* Reads whether the next row is missing. */
 static int next_is_missing(
     struct report_column_reader *reader, bool *is_missing, struct gput_error *error)
 {
@@ -122,6 +126,7 @@ static int next_is_missing(
     return GPUT_OK;
 }
 
+/* Reads the value of the next row. */
 static int next_value(struct report_column_reader *reader, double *value, struct gput_error *error)
 {
     bool is_missing;

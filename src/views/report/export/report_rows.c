@@ -148,6 +148,7 @@ struct tables {
     unsigned session; /* its number from 1 on, 0 where there is one alone */
 };
 
+/* Begins a table, named after its session where there are several. */
 static void begin(const struct tables *tables, const char *name, struct report_rows *rows)
 {
     char full[128];

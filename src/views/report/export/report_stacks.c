@@ -107,6 +107,7 @@ static bool open_call(struct split *split, size_t number)
     return true;
 }
 
+/* Walks the calls and their ends in the order of time. False without memory. */
 static bool split_calls(struct split *split, size_t count)
 {
     for (size_t i = 0, ended = 0; i < count; i++) {
@@ -173,6 +174,7 @@ int report_stacks_check(const struct report_payload *payload, struct gput_error 
 
 /* ---- Reading ---- */
 
+/* Reads the calls of a session; those that have not ended end with it. */
 static int read_calls(const struct report_payload *payload, const struct doc *calls,
     struct report_column_reader readers[COLUMNS], struct stacks *stacks, struct gput_error *error)
 {
@@ -205,6 +207,7 @@ static int read_calls(const struct report_payload *payload, const struct doc *ca
     return GPUT_OK;
 }
 
+/* Orders calls by thread and stack, then as brackets open. */
 static int compare(const void *left, const void *right)
 {
     const struct stack_call *a = left, *b = right;
@@ -225,6 +228,7 @@ struct walk {
     size_t depth, capacity;
 };
 
+/* Closes the calls that stopped by then. */
 static int close_until(struct walk *walk, double until, struct gput_error *error)
 {
     for (; walk->depth > 0 && walk->open[walk->depth - 1]->stop <= until; walk->depth--) {
@@ -272,6 +276,7 @@ static size_t run_length(const struct stacks *stacks, size_t first)
     return next - first;
 }
 
+/* Walks all stacks, one after the other. */
 static int walk_all(const struct stacks *stacks, const struct doc *calls,
     const struct report_stack_visitor *visitor, struct gput_error *error)
 {

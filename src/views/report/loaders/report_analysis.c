@@ -106,6 +106,7 @@ static void finish_statistics(struct statistics *statistics)
         report_column_finish(&statistics->columns[i]);
 }
 
+/* Adds a row of statistics in base units. */
 static int add_statistics(struct statistics *statistics, const struct gput_statistics *values,
     double factor, struct gput_error *error)
 {
@@ -115,6 +116,7 @@ static int add_statistics(struct statistics *statistics, const struct gput_stati
     return GPUT_OK;
 }
 
+/* Adds the columns of statistics to an object. */
 static int put_statistics(struct report_payload *payload, struct doc *object,
     struct statistics *statistics, struct gput_error *error)
 {

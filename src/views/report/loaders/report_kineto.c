@@ -32,6 +32,7 @@ static double cell(const struct gput_table *table, size_t row, const char *colum
     return found < gput_table_column_count(table) ? gput_table_double(table, row, found) : NAN;
 }
 
+/* Adds a share of the time of a GPU, unless it is 0. */
 static void add_share(
     struct doc *shares, const char *cause, const char *label, double us, double all)
 {

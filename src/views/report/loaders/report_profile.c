@@ -271,6 +271,7 @@ static int add_steps(struct report_session *session, struct doc *training, int64
 
 /* ---- The loader ---- */
 
+/* Notes the time of the earliest reading. */
 static int find_first(void *user, const struct system_reading *reading, struct gput_error *error)
 {
     int64_t *first_us = user;

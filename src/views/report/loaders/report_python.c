@@ -40,6 +40,7 @@ struct callers {
     double min_seconds;
 };
 
+/* Orders callees by their caller, the longest first. */
 static int by_caller(const void *left, const void *right)
 {
     const struct callee *a = left, *b = right;
@@ -68,6 +69,7 @@ static double seconds_from_outside(const struct profiled_function *function, boo
     return calls > 0 ? counts->cumulative_seconds * fmin(1, calls / primitive) : 0;
 }
 
+/* Returns the time of all functions together. */
 static double whole_of(const struct cprofile *profile)
 {
     double seconds = 0;

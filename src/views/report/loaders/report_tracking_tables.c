@@ -325,6 +325,7 @@ static int take_rates(void *user, const struct total_row *begin, const struct to
     return GPUT_OK;
 }
 
+/* Begins the curves of a table of totals. */
 static void report_rates_init(struct report_rates *rates, const struct report_rates_table *table,
     struct report_session *session)
 {
@@ -347,6 +348,7 @@ static int report_rates_add(
     return total_rates_add(&rates->totals, part, time, columns, error);
 }
 
+/* Whether a rate of that scope is known. */
 static bool has(const struct report_rates *rates, const char *scope)
 {
     for (size_t i = 0; i < rates->table->count; i++) {

@@ -20,6 +20,7 @@ int report_kineto_add_difference(
     return GPUT_OK;
 }
 
+/* Refuses training profiles, and says why. */
 static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
     if (!is_folder || !trace_root_is(path))
