@@ -216,13 +216,6 @@ static struct jobs_apart blocks_compare(
     return best;
 }
 
-static void blocks_destroy(struct jobs_blocks *blocks)
-{
-    if (blocks)
-        sub_tracking_names_destroy(blocks->names);
-    free(blocks);
-}
-
 /* Launchers start all ranks within this time. */
 #define BARRIER_SECONDS 5.0
 /* Starts and ends count as equally off if they differ by no more than this part of the offset.
@@ -468,5 +461,7 @@ void jobs_compare_clocks(struct gput_jobs *jobs, struct jobs_job *job)
         if (!compare_by_marks(jobs, job, &clock, &reference, &apart))
             compare_by_ends(jobs, job, &clock, &reference, &apart);
     }
-    blocks_destroy(blocks);
+    if (blocks)
+        sub_tracking_names_destroy(blocks->names);
+    free(blocks);
 }

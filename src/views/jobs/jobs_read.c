@@ -276,27 +276,6 @@ static void compute_times(
     rank->missing_seconds = missing;
 }
 
-/* Computes the figures of a session from its samples, where the file lacks those of its end. */
-static void compute_sampled_figures(const struct tracking_samples *samples,
-    const struct gput_results *results, struct jobs_rank *rank)
-{
-    const struct gput_static_data *data = &results->static_data;
-    rank->max_ram_bytes = round(samples->max_ram / gput_ram_unit_factor(data->ram_unit));
-    rank->ram_is_at_least = !isnan(rank->max_ram_bytes);
-    rank->ram_of_limit_bytes = results_ram_of_limit(results, rank->max_ram_bytes);
-    rank->gpus = data->n_expected_gpus;
-    rank->system_gpus = data->system_gpu_count;
-    rank->max_gpu_ram_bytes =
-        rank->gpus > 0 ? round(samples->max_gpu_ram / gput_ram_unit_factor(data->gpu_ram_unit))
-                       : NAN;
-    rank->gpu_percent =
-        rank->gpus > 0 && samples->gpu_count > 0 ? samples->gpu_sum / samples->gpu_count : NAN;
-    if (rank->rows_lost > 0) /* the rows are only a part */
-        rank->gpu_percent = NAN;
-    else if (samples->system_count > 0)
-        rank->system_busy_cores = samples->system_sum / samples->system_count / 100;
-}
-
 /* Adds a rank with the samples of a tracking file. */
 static void add_samples(struct gput_jobs *jobs, const char *path,
     const struct tracking_samples *samples, const struct tracking_reader *reader,
@@ -319,8 +298,25 @@ static void add_samples(struct gput_jobs *jobs, const char *path,
         copy_figures(jobs, rank, results);
     else
         compute_times(samples, is_damaged, rank);
-    if (!has_figures)
-        compute_sampled_figures(samples, results, rank);
+    if (!has_figures) {
+        /* Compute the figures of a session from its samples, where the file lacks those of its end.
+         */
+        const struct gput_static_data *data = &results->static_data;
+        rank->max_ram_bytes = round(samples->max_ram / gput_ram_unit_factor(data->ram_unit));
+        rank->ram_is_at_least = !isnan(rank->max_ram_bytes);
+        rank->ram_of_limit_bytes = results_ram_of_limit(results, rank->max_ram_bytes);
+        rank->gpus = data->n_expected_gpus;
+        rank->system_gpus = data->system_gpu_count;
+        rank->max_gpu_ram_bytes =
+            rank->gpus > 0 ? round(samples->max_gpu_ram / gput_ram_unit_factor(data->gpu_ram_unit))
+                           : NAN;
+        rank->gpu_percent =
+            rank->gpus > 0 && samples->gpu_count > 0 ? samples->gpu_sum / samples->gpu_count : NAN;
+        if (rank->rows_lost > 0) /* the rows are only a part */
+            rank->gpu_percent = NAN;
+        else if (samples->system_count > 0)
+            rank->system_busy_cores = samples->system_sum / samples->system_count / 100;
+    }
     rank->samples = samples->count;
     check_figures(jobs, rank);
     rank->samples_hash = tracking_samples_hash(samples);

@@ -132,21 +132,6 @@ struct run {
     size_t first, number; /* its first session; the number of earlier runs of that name */
 };
 
-/* Returns the rank, or the number of a task of GNU parallel, which can be restarted, too
- * (--retries). NaN: neither. */
-static double place_of(const struct jobs_rank *rank)
-{
-    bool is_number = rank->task[0] && rank->task[strspn(rank->task, "0123456789")] == '\0';
-    return isnan(rank->rank) && is_number && jobs_is_task(rank) && rank->run[0]
-               ? strtod(rank->task, NULL)
-               : rank->rank;
-}
-
-static bool has_rank(const struct run *run, double rank)
-{
-    return rank >= 0 && rank < (double)run->capacity && run->ranks[(size_t)rank] > 0;
-}
-
 /* Notes that a session restarts an earlier one of its rank. */
 static void follow_try(struct jobs_rank *rank, struct jobs_rank *before)
 {
@@ -167,7 +152,13 @@ static bool is_retry_of_task(const struct jobs_rank *rank, const struct jobs_ran
 static void note_rank(struct gput_jobs *jobs, struct run *run, size_t session)
 {
     const struct jobs_rank *noted = &jobs->ranks[session];
-    double rank = place_of(noted);
+
+    /* Its place is its rank, or the number of a task of GNU parallel, which can be restarted, too
+     * (--retries). NaN: neither. */
+    bool is_number = noted->task[0] && noted->task[strspn(noted->task, "0123456789")] == '\0';
+    double rank = isnan(noted->rank) && is_number && jobs_is_task(noted) && noted->run[0]
+                      ? strtod(noted->task, NULL)
+                      : noted->rank;
     run->end = fmax(run->end, noted->start + noted->seconds);
     if (!(rank >= 0 && rank < MAX_RANK))
         return;
@@ -207,7 +198,7 @@ static bool is_later_run(const struct gput_jobs *jobs, const struct run *run, si
     if (rank->run_index > jobs->ranks[run->first].run_index ||
         compare_names_and_runs(&jobs->ranks[run->first], rank) != 0)
         return true;
-    if (has_rank(run, rank->rank))
+    if (rank->rank >= 0 && rank->rank < (double)run->capacity && run->ranks[(size_t)rank->rank] > 0)
         return !is_again(jobs, run, index);
     if (!isnan(rank->run_index) || isnan(rank->world_size) || rank->world_size <= 1)
         return false;

@@ -403,22 +403,6 @@ struct line {
 
 static const struct line no_figures = {{NAN, NAN, NAN, NAN, 0}, NAN, {NAN, NAN, NAN}, -1};
 
-/* Adds the columns of the CSV, which depend on the options and on what is known of parts. */
-static void add_csv_columns(const struct gput_analysis *analysis, struct gput_table *table)
-{
-    table_add_column(table, "code_block", GPUT_COLUMN_TEXT);
-    analysis_add_part_columns(analysis, table);
-    for (size_t i = 0; i < n_block_columns; i++)
-        if (!block_columns[i].hides_zero)
-            table_add_columns(table, "", NULL, &block_columns[i], 1);
-    table_add_column(table, "measurement", GPUT_COLUMN_TEXT);
-    table_add_columns(table, "", NULL, statistics_columns, STATISTICS_COLUMNS);
-    table_add_column(table, "total", GPUT_COLUMN_DOUBLE);
-    if (analysis->details)
-        table_add_columns(table, "", NULL, percentiles_columns, PERCENTILES_COLUMNS);
-    table_add_column(table, "missing_timepoints", GPUT_COLUMN_INT);
-}
-
 /* Puts a line: what it is of, the measurement, and its figures. */
 static void put_line(const struct lines *lines, const char *measurement, const struct line *line)
 {
@@ -515,7 +499,20 @@ static int render_csv(
     struct gput_tables *tables = tables_create();
     if (tables) {
         struct lines lines = {analysis, tables_add(tables, "analysis"), NULL};
-        add_csv_columns(analysis, lines.table);
+
+        /* Add the columns of the CSV, which depend on the options and on what is known of parts. */
+        table_add_column(lines.table, "code_block", GPUT_COLUMN_TEXT);
+        analysis_add_part_columns(analysis, lines.table);
+        for (size_t i = 0; i < n_block_columns; i++)
+            if (!block_columns[i].hides_zero)
+                table_add_columns(lines.table, "", NULL, &block_columns[i], 1);
+        table_add_column(lines.table, "measurement", GPUT_COLUMN_TEXT);
+        table_add_columns(lines.table, "", NULL, statistics_columns, STATISTICS_COLUMNS);
+        table_add_column(lines.table, "total", GPUT_COLUMN_DOUBLE);
+        if (analysis->details)
+            table_add_columns(lines.table, "", NULL, percentiles_columns, PERCENTILES_COLUMNS);
+        table_add_column(lines.table, "missing_timepoints", GPUT_COLUMN_INT);
+
         put_usage(&lines, analysis->overall, analysis->overall_percentiles, analysis->energy);
         if (lost_calls_any(&analysis->lost))
             put_total(&lines, "", analysis->lost.at_least ? "lost_calls_at_least" : "lost_calls",

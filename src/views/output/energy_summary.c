@@ -418,21 +418,6 @@ static void append_number(struct str *text, double value, int decimals)
     str_append_bytes(text, number, length);
 }
 
-/* Writes a metric that is no power. */
-static void write_other(struct str *text, const struct gput_energy_metric *metric)
-{
-    str_printf(text, "   %s: ", metric->name);
-    if (strcmp(metric->name, "absolute_cpu_time_per_pid") == 0) {
-        append_number(text, metric->total, 3);
-        str_append(text, " seconds, ");
-    }
-    str_append(text, "average ");
-    append_number(text, metric->average, 6);
-    str_append(text, ", max ");
-    append_number(text, metric->max, 6);
-    str_append_char(text, '\n');
-}
-
 /* Writes the metrics of a group below its title. */
 static void write_group(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, const char *group, const char *title, struct str *text)
@@ -456,8 +441,19 @@ static void write_group(const struct gput_energy_recording *recording,
             str_append(text, " W, max ");
             append_number(text, metric.max, 3);
             str_append(text, " W)\n");
-        } else
-            write_other(text, &metric);
+        } else {
+            /* Write a metric that is no power. */
+            str_printf(text, "   %s: ", metric.name);
+            if (strcmp(metric.name, "absolute_cpu_time_per_pid") == 0) {
+                append_number(text, metric.total, 3);
+                str_append(text, " seconds, ");
+            }
+            str_append(text, "average ");
+            append_number(text, metric.average, 6);
+            str_append(text, ", max ");
+            append_number(text, metric.max, 6);
+            str_append_char(text, '\n');
+        }
     }
 }
 

@@ -177,18 +177,6 @@ static void append_cell(
     }
 }
 
-/* Appends a figure of the processes that have no row: they have no start and no end. */
-static void append_cell_of_others(const struct tree *tree, enum cell cell, struct str *to)
-{
-    const double figures[CELLS] = {[CPU] = tree->list->others.cpu_seconds,
-        [PEAK_RAM] = tree->list->others.peak_ram_bytes,
-        [PEAK_GPU_RAM] = tree->list->others.peak_gpu_ram_bytes,
-        [READ] = tree->list->others.read_bytes,
-        [WRITTEN] = tree->list->others.write_bytes};
-    if (cell != START && cell != LIVED && cell != EXIT)
-        append_figure(tree, cell, cell == CPU, figures[cell], to);
-}
-
 /* Whether a column is there on a screen that is wide enough. */
 static bool has_cell(const struct tree *tree, enum cell cell)
 {
@@ -217,8 +205,16 @@ static void put_row(struct tree *tree, const struct gput_process *process, const
         str_clear(&part);
         if (process)
             append_cell(tree, process, cell, &part);
-        else
-            append_cell_of_others(tree, cell, &part);
+        else {
+            /* Append a figure of the processes that have no row: they have no start and no end. */
+            const double figures[CELLS] = {[CPU] = tree->list->others.cpu_seconds,
+                [PEAK_RAM] = tree->list->others.peak_ram_bytes,
+                [PEAK_GPU_RAM] = tree->list->others.peak_gpu_ram_bytes,
+                [READ] = tree->list->others.read_bytes,
+                [WRITTEN] = tree->list->others.write_bytes};
+            if (cell != START && cell != LIVED && cell != EXIT)
+                append_figure(tree, cell, cell == CPU, figures[cell], &part);
+        }
         if (has_cell(tree, cell))
             text_grid_put(&tree->grid, str_text(&part));
     }

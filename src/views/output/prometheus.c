@@ -179,32 +179,6 @@ static const struct owner_metric {
         "Use of GPUs on which there is RAM of no other, 1 being one GPU"),
 };
 
-/* Writes a figure of each user, or of each job. */
-static void write_owner_metric(struct writer *writer, const struct owner_metric *row, bool is_job,
-    const struct owner_figures *owners, size_t count)
-{
-    char name[64], help[160];
-    bool has_head = false;
-    struct metric metric = row->metric;
-    snprintf(name, sizeof name, "gputracker_%s_%s", is_job ? "job" : "user", row->metric.name);
-    snprintf(help, sizeof help, "%s, of each %s.", row->metric.help, is_job ? "job" : "user");
-    metric.name = name;
-    metric.help = help;
-    for (const struct owner_figures *owner = owners; owner < owners + count; owner++) {
-        double value = *(const double *)((const char *)owner + row->offset);
-        if ((owner->job[0] != '\0') != is_job || !isfinite(value))
-            continue;
-        if (!has_head)
-            write_head(writer, &metric);
-        has_head = true;
-        begin_metric(writer, &metric);
-        write_label(writer, "user", owner->user);
-        if (is_job)
-            write_label(writer, "job_id", owner->job);
-        end_sample(writer, value);
-    }
-}
-
 /* ---- Pages ---- */
 
 /* Whether a metric is of the command, by its name: those of AIPowerMeter, and of GPUs but for what
@@ -269,9 +243,32 @@ static void write_page(const struct gput_results *results, const char *label_lis
         }
     for (int is_job = 0; is_job < 2; is_job++)
         for (size_t i = 0; i < COUNT_OF(owner_metrics); i++)
-            if (!owner_metrics[i].is_of_gpus || gpu_count(&writer) > 0)
-                write_owner_metric(
-                    &writer, &owner_metrics[i], is_job, page->owners, page->n_owners);
+            if (!owner_metrics[i].is_of_gpus || gpu_count(&writer) > 0) {
+                /* Write a figure of each user, or of each job. */
+                char name[64], help[160];
+                bool has_head = false;
+                struct metric metric = owner_metrics[i].metric;
+                snprintf(name, sizeof name, "gputracker_%s_%s", is_job ? "job" : "user",
+                    owner_metrics[i].metric.name);
+                snprintf(help, sizeof help, "%s, of each %s.", owner_metrics[i].metric.help,
+                    is_job ? "job" : "user");
+                metric.name = name;
+                metric.help = help;
+                for (const struct owner_figures *owner = page->owners;
+                     owner < page->owners + page->n_owners; owner++) {
+                    double value = *(const double *)((const char *)owner + owner_metrics[i].offset);
+                    if ((owner->job[0] != '\0') != is_job || !isfinite(value))
+                        continue;
+                    if (!has_head)
+                        write_head(&writer, &metric);
+                    has_head = true;
+                    begin_metric(&writer, &metric);
+                    write_label(&writer, "user", owner->user);
+                    if (is_job)
+                        write_label(&writer, "job_id", owner->job);
+                    end_sample(&writer, value);
+                }
+            }
     if (writer.is_openmetrics)
         str_append(text, "# EOF\n");
 }

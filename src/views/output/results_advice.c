@@ -163,15 +163,6 @@ static void add_waste(struct advice *advice)
             100 * fmin((double)late / (double)ticks, 1));
 }
 
-/* Adds what it waited for. */
-static void add_time_went(struct advice *advice)
-{
-    char texts[WHY_MAX_ADVICE][WHY_TEXT_SIZE];
-    size_t count = why_advice(advice->results, texts);
-    for (size_t i = 0; i < count && i < MAX_TIME_ADVICE; i++)
-        add(advice, "%s", texts[i]);
-}
-
 size_t results_advice(const struct gput_results *results, char texts[MAX_ADVICE][ADVICE_SIZE])
 {
     const struct gput_accounting *accounting = &results->accounting;
@@ -191,7 +182,12 @@ size_t results_advice(const struct gput_results *results, char texts[MAX_ADVICE]
         add_unused_cores(&advice);
     if (results->elapsed_seconds >= MIN_SECONDS)
         add_waste(&advice);
-    if (results->elapsed_seconds >= MIN_SECONDS)
-        add_time_went(&advice);
+    if (results->elapsed_seconds >= MIN_SECONDS) {
+        /* Add what it waited for. */
+        char waits[WHY_MAX_ADVICE][WHY_TEXT_SIZE];
+        size_t count = why_advice(results, waits);
+        for (size_t i = 0; i < count && i < MAX_TIME_ADVICE; i++)
+            add(&advice, "%s", waits[i]);
+    }
     return advice.count;
 }

@@ -234,21 +234,6 @@ static void list_names(const struct plot_figures *figures, bool is_id, struct st
     }
 }
 
-/* Refuses a name that is neither a chart nor a curve, and says which there are. */
-static int refuse(const struct plot_figures *figures, const char *name, struct gput_error *error)
-{
-    CLEANUP_STR struct str charts = {0};
-    CLEANUP_STR struct str curves = {0};
-    list_names(figures, false, &charts);
-    list_names(figures, true, &curves);
-    char near[GPUT_NEAREST_SIZE], question[NEAREST_QUESTION_SIZE];
-    bool is_chart = gput_nearest_words(str_text(&charts), name, near) > 0;
-    nearest_question(str_text(is_chart ? &charts : &curves), name, question);
-    return error_set(error, GPUT_ERROR_INVALID,
-        "There is no figure \"%.60s\"%s There are the charts %s, and the curves %s.", name,
-        question, str_text(&charts), str_text(&curves));
-}
-
 static bool is_of_panel(const struct plot_series *series, const struct plot_series *first)
 {
     return series->is_chosen && is_group(series, first->group) &&
@@ -261,8 +246,19 @@ int plot_figures_choose(
     bool is_any = options->n_figures > 0;
     for (size_t i = 0; i < options->n_figures; i++) {
         const char *name = options->figures[i];
-        if (!choose_group(figures, name, false) && !choose_id(figures, name))
-            return refuse(figures, name, error);
+        if (!choose_group(figures, name, false) && !choose_id(figures, name)) {
+            /* Refuse a name that is neither a chart nor a curve, and say which there are. */
+            CLEANUP_STR struct str charts = {0};
+            CLEANUP_STR struct str curves = {0};
+            list_names(figures, false, &charts);
+            list_names(figures, true, &curves);
+            char near[GPUT_NEAREST_SIZE], question[NEAREST_QUESTION_SIZE];
+            bool is_chart = gput_nearest_words(str_text(&charts), name, near) > 0;
+            nearest_question(str_text(is_chart ? &charts : &curves), name, question);
+            return error_set(error, GPUT_ERROR_INVALID,
+                "There is no figure \"%.60s\"%s There are the charts %s, and the curves %s.", name,
+                question, str_text(&charts), str_text(&curves));
+        }
     }
     /* Unless some are named, the usual charts are shown; all, where there is none of them. */
     for (size_t i = 0; i < KNOWN_GROUPS && options->n_figures == 0; i++) {

@@ -41,20 +41,6 @@ static const char *only_command(const struct report_plan *plan, const struct doc
     return doc_get_string(doc_get(session, "identity"), "program");
 }
 
-/* Appends the words of a command without their folders, as `gpu-tracker run --report` has them. */
-static void append_command(const char *command, struct str *title)
-{
-    while (*command) {
-        size_t length = strcspn(command, " ");
-        const char *slash = memrchr(command, '/', length);
-        const char *base = slash ? slash + 1 : command;
-        str_append_bytes(title, base, (size_t)(command + length - base));
-        command += length;
-        if (*command)
-            str_append_char(title, *command++);
-    }
-}
-
 /* Makes the title of the page: what the caller says, the command of the only session, or the names
  * of the sessions. Sessions of one name are runs of one thing. */
 static void make_title(const struct gput_report_options *options, const struct report_plan *plan,
@@ -66,7 +52,18 @@ static void make_title(const struct gput_report_options *options, const struct r
     }
     const char *command = only_command(plan, root);
     if (*command) {
-        append_command(command, title);
+        /* Append the words of a command without their folders, as `gpu-tracker run --report` has
+         * them. */
+        while (*command) {
+            size_t length = strcspn(command, " ");
+            const char *slash = memrchr(command, '/', length);
+            const char *base = slash ? slash + 1 : command;
+            str_append_bytes(title, base, (size_t)(command + length - base));
+            command += length;
+            if (*command)
+                str_append_char(title, *command++);
+        }
+
         str_append(title, " - gpu-tracker");
         return;
     }
@@ -186,26 +183,6 @@ struct receiver {
     void *user;
 };
 
-/* Adds a row of cells to a table. */
-static void add_row(
-    const struct report_rows *rows, const struct report_cell *cells, struct gput_table *table)
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        double number = cells[i].number;
-        bool is_missing = cells[i].text || isnan(number);
-        if (rows->columns[i].type == GPUT_COLUMN_DOUBLE)
-            table_put_double(table, number);
-        else if (rows->columns[i].type != GPUT_COLUMN_INT && is_missing)
-            table_put_text(table, cells[i].text);
-        else if (rows->columns[i].type != GPUT_COLUMN_INT)
-            table_put_text(table, number != 0 ? "1" : "0"); /* a truth among texts */
-        else if (fabs(number) < 0x1p63)
-            table_put_int(table, (int64_t)number);
-        else
-            table_put_missing(table);
-    }
-}
-
 /* Hands on a table of the next rows, as many as fit a part. *there: there may be more. */
 static int pass_part(struct report_rows *rows, struct report_cell *cells,
     const struct receiver *receiver, bool *there, struct gput_error *error)
@@ -223,8 +200,23 @@ static int pass_part(struct report_rows *rows, struct report_cell *cells,
     }
     for (size_t i = 0; i < ROWS_AT_ONCE && *there; i++) {
         TRY(report_rows_next(rows, cells, there, error));
-        if (*there)
-            add_row(rows, cells, table);
+        if (*there) {
+            /* Add a row of cells to a table. */
+            for (size_t k = 0; k < rows->count; k++) {
+                double number = cells[k].number;
+                bool is_missing = cells[k].text || isnan(number);
+                if (rows->columns[k].type == GPUT_COLUMN_DOUBLE)
+                    table_put_double(table, number);
+                else if (rows->columns[k].type != GPUT_COLUMN_INT && is_missing)
+                    table_put_text(table, cells[k].text);
+                else if (rows->columns[k].type != GPUT_COLUMN_INT)
+                    table_put_text(table, number != 0 ? "1" : "0"); /* a truth among texts */
+                else if (fabs(number) < 0x1p63)
+                    table_put_int(table, (int64_t)number);
+                else
+                    table_put_missing(table);
+            }
+        }
     }
     TRY(tables_finish_building(STEAL(building), &part, error));
     if (gput_table_row_count(gput_tables_find(part, rows->name)) == 0)

@@ -199,22 +199,6 @@ static const char *shared_by(const struct figure *figure, const struct doc *sess
     return doc_string(machine);
 }
 
-/* The machine, and for power of a GPU which one. Times of different machines are by different
- * clocks. */
-static void put_group(const struct figure *figure, const struct doc *session, struct str *text)
-{
-    const struct doc *identity = doc_get(session, "identity");
-    const char *machine = doc_get_string(identity, "boot_id");
-    str_append(text, machine[0] ? machine : doc_get_string(identity, "host"));
-    if (text_begins_with(figure->id, "gpu") && shared_by(figure, session)) {
-        const struct doc *gpu =
-            doc_item(doc_get(session, "gpus"), strtoul(figure->id + 3, NULL, 10));
-        const char *uuid = doc_get_string(gpu, "uuid");
-        if (text_ends_with(figure->id, "_power"))
-            str_printf(text, " %s", uuid[0] ? uuid : figure->id);
-    }
-}
-
 /* When a session ran; at any time, where that is not known. */
 static struct span span_of(const struct doc *session, double value)
 {
@@ -345,8 +329,20 @@ static int add_together(struct doc *object, const struct figures *figures,
         if (!is_number(value) || (is_shared && !shared_by(figure, session)))
             return GPUT_OK;
         str_clear(&group);
-        if (is_by_machine)
-            put_group(figure, session, &group);
+        if (is_by_machine) {
+            /* The machine, and for power of a GPU which one. Times of different machines are by
+             * different clocks. */
+            const struct doc *identity = doc_get(session, "identity");
+            const char *machine = doc_get_string(identity, "boot_id");
+            str_append(&group, machine[0] ? machine : doc_get_string(identity, "host"));
+            if (text_begins_with(figure->id, "gpu") && shared_by(figure, session)) {
+                const struct doc *gpu =
+                    doc_item(doc_get(session, "gpus"), strtoul(figure->id + 3, NULL, 10));
+                const char *uuid = doc_get_string(gpu, "uuid");
+                if (text_ends_with(figure->id, "_power"))
+                    str_printf(&group, " %s", uuid[0] ? uuid : figure->id);
+            }
+        }
         parts[count].group = names_add(&groups, str_text(&group), group.length);
         if (group.failed || parts[count].group == NAMES_NONE)
             return error_memory(error);
@@ -497,20 +493,6 @@ static void add_means(
     }
 }
 
-/* Takes out what repeats another figure. */
-static void drop_repeated(struct figures *figures)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < figures->count; i++) {
-        struct figure figure = figures->items[i];
-        if (repeats_total(figures, &figure))
-            free(figure.values);
-        else
-            figures->items[kept++] = figure;
-    }
-    figures->count = kept;
-}
-
 /* Adds the figures with their values, and what ranks have of them together. */
 static int add_figures(
     struct doc *findings, const struct figures *figures, struct gput_error *error)
@@ -548,7 +530,18 @@ int report_figures_add(
     CLEANUP(figures_finish) struct figures figures = {.sessions = sessions, .are_ranks = are_ranks};
     CLEANUP(groups_finish) struct groups groups = {0};
     TRY(list_cards(&figures, error));
-    drop_repeated(&figures);
+
+    /* Take out what repeats another figure. */
+    size_t kept = 0;
+    for (size_t i = 0; i < figures.count; i++) {
+        struct figure figure = figures.items[i];
+        if (repeats_total(&figures, &figure))
+            free(figure.values);
+        else
+            figures.items[kept++] = figure;
+    }
+    figures.count = kept;
+
     if (are_ranks)
         return add_figures(findings, &figures, error);
     CLEANUP(names_finish) struct names names = {0};

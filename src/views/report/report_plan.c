@@ -344,36 +344,32 @@ static int add_marks(struct report_planned *session, char *path, struct gput_err
     return GPUT_OK;
 }
 
-/* Describes a planned file to the catalogue. Of kinds that have files of their own nothing is read:
- * they match no other. */
-static void describe(const struct report_planned *planned, struct catalogue_file *file)
-{
-    const struct report_loader *loader = planned->loader;
-    enum catalogue_kind kind = loader == &report_tracking_loader  ? CATALOGUE_SAMPLES
-                               : loader == &report_results_loader ? CATALOGUE_REPORT
-                               : loader == &report_marks_loader   ? CATALOGUE_MARKS
-                                                                  : CATALOGUE_OTHER;
-    const char *path = planned->path ? planned->path : "";
-    long rank = report_rank_of(file_base_name(path));
-    catalogue_file_init(file, path, kind, planned->folder);
-    if (rank != REPORT_NO_RANK)
-        file->rank = (double)rank;
-    if (kind == CATALOGUE_SAMPLES)
-        catalogue_read_samples(file);
-    else if (kind == CATALOGUE_REPORT)
-        catalogue_read_results(file);
-    else if (kind == CATALOGUE_MARKS)
-        catalogue_read_marks(file);
-}
-
 /* Fills in the files of a plan, those that were left out last, and finds their sessions. NULL
  * without memory. */
 static struct catalogue_file *make_catalogue(const struct report_plan *plan)
 {
     size_t count = plan->count + plan->left_out_count;
     struct catalogue_file *files = calloc(count + 1, sizeof *files);
-    for (size_t i = 0; files && i < plan->count; i++)
-        describe(&plan->sessions[i], &files[i]);
+    for (size_t i = 0; files && i < plan->count; i++) {
+        /* Describe a planned file to the catalogue. Of kinds that have files of their own nothing
+         * is read: they match no other. */
+        const struct report_loader *loader = plan->sessions[i].loader;
+        enum catalogue_kind kind = loader == &report_tracking_loader  ? CATALOGUE_SAMPLES
+                                   : loader == &report_results_loader ? CATALOGUE_REPORT
+                                   : loader == &report_marks_loader   ? CATALOGUE_MARKS
+                                                                      : CATALOGUE_OTHER;
+        const char *path = plan->sessions[i].path ? plan->sessions[i].path : "";
+        long rank = report_rank_of(file_base_name(path));
+        catalogue_file_init(&files[i], path, kind, plan->sessions[i].folder);
+        if (rank != REPORT_NO_RANK)
+            files[i].rank = (double)rank;
+        if (kind == CATALOGUE_SAMPLES)
+            catalogue_read_samples(&files[i]);
+        else if (kind == CATALOGUE_REPORT)
+            catalogue_read_results(&files[i]);
+        else if (kind == CATALOGUE_MARKS)
+            catalogue_read_marks(&files[i]);
+    }
     for (size_t i = 0; files && i < plan->left_out_count; i++)
         catalogue_file_init(&files[plan->count + i], plan->left_out[i].path, CATALOGUE_UNREADABLE,
             plan->left_out[i].folder);
@@ -467,26 +463,6 @@ static struct report_planned *owner_by_name(struct report_plan *plan, const char
     return owner < plan->count ? &plan->sessions[owner] : NULL;
 }
 
-/* Gives the sub-tracking files that the caller named to their sessions. */
-static int join_marks(
-    struct report_plan *plan, const struct gput_report_options *options, struct gput_error *error)
-{
-    for (size_t i = 0; i < options->n_sub_tracking_files; i++) {
-        const char *path = options->sub_tracking_files[i];
-        struct report_planned *session = plan->count == 1 ? &plan->sessions[0]
-                                         : plan->count == options->n_sub_tracking_files
-                                             ? &plan->sessions[i]
-                                             : owner_by_name(plan, path);
-        if (!session)
-            return error_set(error, GPUT_ERROR_INVALID,
-                "Which session %s belongs to is not clear: there are %zu sessions and %zu "
-                "sub-tracking files. Name one for each session, in the same order.",
-                path, plan->count, options->n_sub_tracking_files);
-        TRY(add_marks(session, strdup(path), error));
-    }
-    return GPUT_OK;
-}
-
 /* ---- Names ---- */
 
 /* Whether a session alone has the name that it was given. A folder with a name can have several
@@ -537,10 +513,39 @@ static int by_rank(const void *left, const void *right)
     return ORDER(a->rank, b->rank);
 }
 
-/* Puts the ranks of one job into the order of their numbers: a shell gives "r10" before "r2".
- * Sessions that the caller named stay in the order given. */
-static int sort_ranks(struct report_plan *plan, struct gput_error *error)
+int report_plan_make(
+    const struct gput_report_options *options, struct report_plan *plan, struct gput_error *error)
 {
+    *plan = (struct report_plan){.warn = options->warn, .user = options->user};
+    if (options->n_sessions == 0)
+        return error_set(
+            error, GPUT_ERROR_INVALID, "There is nothing to report on: name a session.");
+    for (size_t i = 0; i < options->n_sessions; i++)
+        TRY(add_given(plan, options->sessions[i], options->n_sessions == 1, error));
+    if (plan->count == 0)
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "There is nothing to report on: all files are empty.");
+    TRY(join(plan, error));
+
+    /* Give the sub-tracking files that the caller named to their sessions. */
+    for (size_t i = 0; i < options->n_sub_tracking_files; i++) {
+        const char *path = options->sub_tracking_files[i];
+        struct report_planned *session = plan->count == 1 ? &plan->sessions[0]
+                                         : plan->count == options->n_sub_tracking_files
+                                             ? &plan->sessions[i]
+                                             : owner_by_name(plan, path);
+        if (!session)
+            return error_set(error, GPUT_ERROR_INVALID,
+                "Which session %s belongs to is not clear: there are %zu sessions and %zu "
+                "sub-tracking files. Name one for each session, in the same order.",
+                path, plan->count, options->n_sub_tracking_files);
+        TRY(add_marks(session, strdup(path), error));
+    }
+
+    TRY(name_sessions(plan, error));
+
+    /* Put the ranks of one job into the order of their numbers: a shell gives "r10" before "r2".
+     * Sessions that the caller named stay in the order given. */
     CLEANUP_FREE long *ranks = NULL;
     for (size_t i = 0; i < plan->count; i++) {
         if (plan->sessions[i].is_named)
@@ -558,24 +563,6 @@ static int sort_ranks(struct report_plan *plan, struct gput_error *error)
     for (size_t i = 0; i < plan->count; i++)
         plan->sessions[i] = sorted[i].session;
     return GPUT_OK;
-}
-
-int report_plan_make(
-    const struct gput_report_options *options, struct report_plan *plan, struct gput_error *error)
-{
-    *plan = (struct report_plan){.warn = options->warn, .user = options->user};
-    if (options->n_sessions == 0)
-        return error_set(
-            error, GPUT_ERROR_INVALID, "There is nothing to report on: name a session.");
-    for (size_t i = 0; i < options->n_sessions; i++)
-        TRY(add_given(plan, options->sessions[i], options->n_sessions == 1, error));
-    if (plan->count == 0)
-        return error_set(
-            error, GPUT_ERROR_FORMAT, "There is nothing to report on: all files are empty.");
-    TRY(join(plan, error));
-    TRY(join_marks(plan, options, error));
-    TRY(name_sessions(plan, error));
-    return sort_ranks(plan, error);
 }
 
 int report_plan_ranks(const struct report_plan *plan, long **ranks, struct gput_error *error)

@@ -245,22 +245,6 @@ static int add_session(struct report_payload *payload, const struct gput_report_
     return code;
 }
 
-/* Adds what two traces differ in, as `gpu-tracker pytorch diff` has it. */
-static int compare_traces(
-    struct report_payload *payload, const struct report_plan *plan, struct gput_error *error)
-{
-    const char *paths[2];
-    if (plan->count != 2)
-        return GPUT_OK;
-    for (size_t i = 0; i < 2; i++) {
-        const struct report_loader *loader = plan->sessions[i].loader;
-        if (!loader || strcmp(loader->kind, "trace") != 0)
-            return GPUT_OK; /* others are compared by their samples */
-        paths[i] = plan->sessions[i].path;
-    }
-    return report_kineto_add_difference(payload->root, paths, payload->spool.folder, error);
-}
-
 int report_sessions_add(struct report_payload *payload, const struct gput_report_options *options,
     const struct report_plan *plan, bool curves_only, struct gput_error *error)
 {
@@ -275,5 +259,16 @@ int report_sessions_add(struct report_payload *payload, const struct gput_report
     if (curves_only)
         return GPUT_OK;
     TRY(report_comparison_end(comparison, payload, options, error));
-    return compare_traces(payload, plan, error);
+
+    /* Add what two traces differ in, as `gpu-tracker pytorch diff` has it. */
+    const char *paths[2];
+    if (plan->count != 2)
+        return GPUT_OK;
+    for (size_t i = 0; i < 2; i++) {
+        const struct report_loader *loader = plan->sessions[i].loader;
+        if (!loader || strcmp(loader->kind, "trace") != 0)
+            return GPUT_OK; /* others are compared by their samples */
+        paths[i] = plan->sessions[i].path;
+    }
+    return report_kineto_add_difference(payload->root, paths, payload->spool.folder, error);
 }

@@ -34,42 +34,33 @@ void report_bytes_finish(struct report_bytes *bytes)
     *bytes = (struct report_bytes){.spool = bytes->spool};
 }
 
-/* Moves the full block to the spool. */
-static int spill(struct report_bytes *bytes, struct gput_error *error)
-{
-    struct report_spool *spool = bytes->spool;
-    if (!ARRAY_EXTEND(bytes->places, bytes->place_count))
-        return error_memory(error);
-    if (spool->fd < 0)
-        TRY(file_open_temporary(spool->folder, &spool->fd, error));
-    TRY(file_write_fd(spool->fd, NAME, bytes->block, bytes->used, error));
-    bytes->places[bytes->place_count++] = spool->length;
-    spool->length += bytes->used;
-    bytes->used = 0;
-    return GPUT_OK;
-}
-
-/* Makes space for at least one byte more, at best for all that are wanted. */
-static int reserve(struct report_bytes *bytes, size_t wanted, struct gput_error *error)
-{
-    if (bytes->used == REPORT_BLOCK_BYTES)
-        TRY(spill(bytes, error));
-    while (bytes->capacity < REPORT_BLOCK_BYTES && bytes->capacity - bytes->used < wanted) {
-        size_t capacity = bytes->capacity ? bytes->capacity * 2 : FIRST_CAPACITY;
-        if (!ARRAY_RESIZE(bytes->block, capacity))
-            return error_memory(error);
-        bytes->capacity = capacity;
-    }
-    return GPUT_OK;
-}
-
 /* Adds `length` bytes, or, without `more`, as many zeros. */
 static int add(
     struct report_bytes *bytes, const char *more, uint64_t length, struct gput_error *error)
 {
     while (length > 0) {
         size_t wanted = length < REPORT_BLOCK_BYTES ? (size_t)length : REPORT_BLOCK_BYTES;
-        TRY(reserve(bytes, wanted, error));
+
+        /* Make space for at least one byte more, at best for all that are wanted. */
+        if (bytes->used == REPORT_BLOCK_BYTES) {
+            /* Move the full block to the spool. */
+            struct report_spool *spool = bytes->spool;
+            if (!ARRAY_EXTEND(bytes->places, bytes->place_count))
+                return error_memory(error);
+            if (spool->fd < 0)
+                TRY(file_open_temporary(spool->folder, &spool->fd, error));
+            TRY(file_write_fd(spool->fd, NAME, bytes->block, bytes->used, error));
+            bytes->places[bytes->place_count++] = spool->length;
+            spool->length += bytes->used;
+            bytes->used = 0;
+        }
+        while (bytes->capacity < REPORT_BLOCK_BYTES && bytes->capacity - bytes->used < wanted) {
+            size_t capacity = bytes->capacity ? bytes->capacity * 2 : FIRST_CAPACITY;
+            if (!ARRAY_RESIZE(bytes->block, capacity))
+                return error_memory(error);
+            bytes->capacity = capacity;
+        }
+
         size_t space = bytes->capacity - bytes->used;
         size_t taken = wanted < space ? wanted : space;
         if (more)

@@ -63,20 +63,6 @@ static int64_t steps_of(const struct report_column *column, double value)
     return llround(value / column->step);
 }
 
-/* Zigzag: small differences of either sign are small numbers; then 7 bits a byte, lowest first. */
-static int add_varint(struct report_bytes *bytes, int64_t value, struct gput_error *error)
-{
-    uint64_t rest = (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
-    unsigned char text[MAX_VARINT];
-    size_t length = 0;
-    do {
-        text[length] = (unsigned char)(rest & 0x7f);
-        rest >>= 7;
-        text[length++] |= rest ? 0x80 : 0;
-    } while (rest);
-    return report_bytes_add(bytes, text, length, error);
-}
-
 /* Adds a value in the encoding of the column. */
 static int add_value(struct report_column *column, double value, struct gput_error *error)
 {
@@ -92,7 +78,18 @@ static int add_value(struct report_column *column, double value, struct gput_err
         return report_bytes_add_zeros(&column->bytes, 1, error);
     int64_t steps = steps_of(column, value), change = steps - column->last;
     column->last = steps;
-    return add_varint(&column->bytes, change, error);
+
+    /* Zigzag: small differences of either sign are small numbers; then 7 bits a byte, lowest first.
+     */
+    uint64_t rest = (uint64_t)change << 1 ^ (change < 0 ? UINT64_MAX : 0);
+    unsigned char text[MAX_VARINT];
+    size_t length = 0;
+    do {
+        text[length] = (unsigned char)(rest & 0x7f);
+        rest >>= 7;
+        text[length++] |= rest ? 0x80 : 0;
+    } while (rest);
+    return report_bytes_add(&column->bytes, text, length, error);
 }
 
 static bool is_same(const struct report_column *column, double a, double b)

@@ -170,25 +170,6 @@ static void append_string(struct str *text, const char *string)
     json_write_ascii_string(string, strlen(string), text);
 }
 
-/* The names of all sessions, one after the other. */
-static int append_frames(
-    struct output *output, const struct report_payload *payload, struct gput_error *error)
-{
-    bool is_first = true;
-    for (const struct doc *session = doc_first(doc_get(payload->root, "sessions")); session;
-         session = session->next) {
-        const struct doc *calls = doc_get(session, "calls");
-        for (const struct doc *name = doc_first(doc_get(calls, "names")); name; name = name->next) {
-            str_append(&output->text, is_first ? "{\"name\": " : ", {\"name\": ");
-            append_string(&output->text, name->string);
-            str_append_char(&output->text, '}');
-            is_first = false;
-            TRY(output_pass(output, error));
-        }
-    }
-    return GPUT_OK;
-}
-
 /* Begins the profile of a thread. */
 static int begin_profile(void *user, const struct report_stack *stack, struct gput_error *error)
 {
@@ -253,7 +234,21 @@ static int export_speedscope(const struct report_payload *payload, report_receiv
     str_append(text, ", \"name\": ");
     append_string(text, doc_get_string(payload->root, "title"));
     str_append(text, ",\n\"shared\": {\"frames\": [");
-    TRY(append_frames(&speedscope.output, payload, error));
+
+    /* The names of all sessions, one after the other. */
+    bool is_first = true;
+    for (const struct doc *session = doc_first(doc_get(payload->root, "sessions")); session;
+         session = session->next) {
+        const struct doc *calls = doc_get(session, "calls");
+        for (const struct doc *name = doc_first(doc_get(calls, "names")); name; name = name->next) {
+            str_append(&speedscope.output.text, is_first ? "{\"name\": " : ", {\"name\": ");
+            append_string(&speedscope.output.text, name->string);
+            str_append_char(&speedscope.output.text, '}');
+            is_first = false;
+            TRY(output_pass(&speedscope.output, error));
+        }
+    }
+
     str_append(text, "]},\n\"profiles\": [");
 
     const struct report_stack_visitor visitor = {
@@ -365,29 +360,6 @@ static int end_stacks(void *user, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Writes the line of a stack: its names from the outermost on, and its time. */
-static int append_stack(
-    const struct collapsed *collapsed, uint32_t number, struct str *text, struct gput_error *error)
-{
-    size_t depth = 0;
-    for (uint32_t at = number; at != NO_NODE; at = collapsed->nodes[at].below)
-        depth++;
-    CLEANUP_FREE uint32_t *path = malloc(depth * sizeof *path);
-    if (!path)
-        return error_memory(error);
-    for (uint32_t at = number, i = (uint32_t)depth; at != NO_NODE; at = collapsed->nodes[at].below)
-        path[--i] = collapsed->nodes[at].part;
-    for (size_t i = 0; i < depth; i++) {
-        str_append(text, i > 0 ? ";" : "");
-        str_append(text, names_text(&collapsed->parts, path[i]));
-    }
-    double seconds = collapsed->nodes[number].seconds;
-    str_append_char(text, ' ');
-    report_append_number(text, round(fmin(seconds * 1e6, MAX_WHOLE)), 0);
-    str_append_char(text, '\n');
-    return text->failed ? error_memory(error) : GPUT_OK;
-}
-
 static void collapsed_finish(struct collapsed *collapsed)
 {
     names_finish(&collapsed->parts);
@@ -424,8 +396,27 @@ static int export_collapsed(const struct report_payload *payload, report_receive
         TRY(report_stacks_walk(payload, session, &visitor, error));
     }
     for (uint32_t i = 0; i < collapsed.keys.count; i++) {
-        if (collapsed.nodes[i].seconds > 0)
-            TRY(append_stack(&collapsed, i, &output.text, error));
+        if (collapsed.nodes[i].seconds > 0) {
+            /* Write the line of a stack: its names from the outermost on, and its time. */
+            size_t depth = 0;
+            for (uint32_t at = i; at != NO_NODE; at = collapsed.nodes[at].below)
+                depth++;
+            CLEANUP_FREE uint32_t *path = malloc(depth * sizeof *path);
+            if (!path)
+                return error_memory(error);
+            for (uint32_t at = i, k = (uint32_t)depth; at != NO_NODE;
+                 at = collapsed.nodes[at].below)
+                path[--k] = collapsed.nodes[at].part;
+            for (size_t k = 0; k < depth; k++) {
+                str_append(&output.text, k > 0 ? ";" : "");
+                str_append(&output.text, names_text(&collapsed.parts, path[k]));
+            }
+            double seconds = collapsed.nodes[i].seconds;
+            str_append_char(&output.text, ' ');
+            report_append_number(&output.text, round(fmin(seconds * 1e6, MAX_WHOLE)), 0);
+            str_append_char(&output.text, '\n');
+            TRY(output.text.failed ? error_memory(error) : GPUT_OK);
+        }
         TRY(output_pass(&output, error));
     }
     return output_end(&output, error);

@@ -82,10 +82,47 @@ static int deflate_bytes(void *user, const void *bytes, size_t length, struct gp
     return GPUT_OK;
 }
 
-/* Passes on the whole payload, packed and as text. */
-static int pass_packed(const struct report_payload *payload, report_receiver *receive, void *user,
-    struct gput_error *error)
+/* ---- The page ---- */
+
+static int pass_text(
+    report_receiver *receive, void *user, const char *text, struct gput_error *error)
 {
+    return receive(user, text, strlen(text), error);
+}
+
+int report_html_fill(const struct report_payload *payload, const char *page, const char *title,
+    report_receiver *receive, void *user, struct gput_error *error)
+{
+    const char *title_at = strstr(page, TITLE_MARK), *data_at = strstr(page, DATA_MARK);
+    if (!data_at)
+        return error_set(error, GPUT_ERROR_FORMAT, "The page of reports has no %s.", DATA_MARK);
+    if (title_at && title_at < data_at) {
+        TRY(receive(user, page, (size_t)(title_at - page), error));
+
+        /* Pass on the title with what HTML gives a meaning to replaced. */
+        CLEANUP_STR struct str valid = {0};
+        CLEANUP_STR struct str escaped = {0};
+        utf8_append(title, strlen(title), &valid);
+        for (const char *at = str_text(&valid); *at; at++) {
+            if (*at == '&')
+                str_append(&escaped, "&amp;");
+            else if (*at == '<')
+                str_append(&escaped, "&lt;");
+            else if (*at == '>')
+                str_append(&escaped, "&gt;");
+            else
+                str_append_char(&escaped, (unsigned char)*at < ' ' ? ' ' : *at);
+        }
+        TRY(valid.failed || escaped.failed
+                ? error_memory(error)
+                : receive(user, str_text(&escaped), escaped.length, error));
+
+        page = title_at + strlen(TITLE_MARK);
+    }
+    TRY(receive(user, page, (size_t)(data_at - page), error));
+    TRY(pass_text(receive, user, DATA_BEGIN, error));
+
+    /* Pass on the whole payload, packed and as text. */
     struct deflating *deflating = calloc(1, sizeof *deflating);
     if (!deflating || deflateInit(&deflating->stream, Z_DEFAULT_COMPRESSION) != Z_OK) {
         free(deflating);
@@ -98,53 +135,8 @@ static int pass_packed(const struct report_payload *payload, report_receiver *re
         code = deflate_some(deflating, Z_FINISH, error);
     deflateEnd(&deflating->stream);
     free(deflating);
-    return code;
-}
+    TRY(code);
 
-/* ---- The page ---- */
-
-static int pass_text(
-    report_receiver *receive, void *user, const char *text, struct gput_error *error)
-{
-    return receive(user, text, strlen(text), error);
-}
-
-/* Passes on the title with what HTML gives a meaning to replaced. */
-static int pass_escaped(
-    report_receiver *receive, void *user, const char *title, struct gput_error *error)
-{
-    CLEANUP_STR struct str valid = {0};
-    CLEANUP_STR struct str escaped = {0};
-    utf8_append(title, strlen(title), &valid);
-    for (const char *at = str_text(&valid); *at; at++) {
-        if (*at == '&')
-            str_append(&escaped, "&amp;");
-        else if (*at == '<')
-            str_append(&escaped, "&lt;");
-        else if (*at == '>')
-            str_append(&escaped, "&gt;");
-        else
-            str_append_char(&escaped, (unsigned char)*at < ' ' ? ' ' : *at);
-    }
-    return valid.failed || escaped.failed
-               ? error_memory(error)
-               : receive(user, str_text(&escaped), escaped.length, error);
-}
-
-int report_html_fill(const struct report_payload *payload, const char *page, const char *title,
-    report_receiver *receive, void *user, struct gput_error *error)
-{
-    const char *title_at = strstr(page, TITLE_MARK), *data_at = strstr(page, DATA_MARK);
-    if (!data_at)
-        return error_set(error, GPUT_ERROR_FORMAT, "The page of reports has no %s.", DATA_MARK);
-    if (title_at && title_at < data_at) {
-        TRY(receive(user, page, (size_t)(title_at - page), error));
-        TRY(pass_escaped(receive, user, title, error));
-        page = title_at + strlen(TITLE_MARK);
-    }
-    TRY(receive(user, page, (size_t)(data_at - page), error));
-    TRY(pass_text(receive, user, DATA_BEGIN, error));
-    TRY(pass_packed(payload, receive, user, error));
     TRY(pass_text(receive, user, DATA_END, error));
     return pass_text(receive, user, data_at + strlen(DATA_MARK), error);
 }

@@ -80,16 +80,6 @@ static size_t stack_for(struct split *split, double stop)
 
 /* ---- Walking over time ---- */
 
-/* Closes what has stopped by then on a stack. */
-static void close_stopped(struct split *split, size_t stack, double now)
-{
-    size_t top = split->tops[stack];
-    while (top != NONE && split->calls[top].stop <= now)
-        top = split->below[top];
-    if (top != split->tops[stack])
-        set_top(split, stack, top);
-}
-
 /* Puts a call on the stack that it fits into. False without memory. */
 static bool open_call(struct split *split, size_t number)
 {
@@ -112,9 +102,15 @@ static bool split_calls(struct split *split, size_t count)
 {
     for (size_t i = 0, ended = 0; i < count; i++) {
         for (; ended < count && split->ends[ended].at <= split->calls[i].start; ended++)
-            if (split->ends[ended].call < i)
-                close_stopped(
-                    split, split->calls[split->ends[ended].call].stack, split->calls[i].start);
+            if (split->ends[ended].call < i) {
+                /* Close what has stopped by then on a stack. */
+                size_t stack = split->calls[split->ends[ended].call].stack;
+                size_t top = split->tops[stack];
+                while (top != NONE && split->calls[top].stop <= split->calls[i].start)
+                    top = split->below[top];
+                if (top != split->tops[stack])
+                    set_top(split, stack, top);
+            }
         if (!open_call(split, i))
             return false;
     }

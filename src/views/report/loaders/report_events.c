@@ -227,27 +227,6 @@ static void append_not_shown(struct str *text, uint64_t count, const char *noun)
             count == 1 ? "" : "s");
 }
 
-/* What is wrong with the file was said; what is not shown of it is said here. */
-static void warn_of_rest(struct events *events)
-{
-    const struct read_report *report = &events->inputs.report;
-    struct str counts = {0}, text = {0};
-    append_not_shown(&counts, events->not_shown.instants, "instant");
-    append_not_shown(&counts, events->not_shown.flows, "flow event");
-    append_not_shown(&counts, events->not_shown.asynchronous, "asynchronous event");
-    append_not_shown(&counts, events->not_shown.others, "other event");
-    if (counts.length > 0) {
-        str_printf(&text, "Slices and counters are shown. Left out are %s.", str_text(&counts));
-        report_session_note(events->session, str_text(&text));
-    }
-    str_finish(&text);
-    str_finish(&counts);
-    read_report_warn_unusable(
-        report, events->session->path, report->unusable - events->inputs.unended);
-    trace_clocks_warn(&events->clock, 1, report);
-    events->session->is_relative = events->clock.relative > 0 && events->clock.absolute == 0;
-}
-
 /* Hands on all events in the order of their times, then the counters. */
 static int pass_events(struct events *events, struct gput_error *error)
 {
@@ -360,8 +339,25 @@ int report_events_add(
     }
     if (code == GPUT_OK)
         code = pass_events(&events, error);
-    if (code == GPUT_OK)
-        warn_of_rest(&events);
+    if (code == GPUT_OK) {
+        /* What is wrong with the file was said; what is not shown of it is said here. */
+        const struct read_report *report = &events.inputs.report;
+        struct str counts = {0}, text = {0};
+        append_not_shown(&counts, events.not_shown.instants, "instant");
+        append_not_shown(&counts, events.not_shown.flows, "flow event");
+        append_not_shown(&counts, events.not_shown.asynchronous, "asynchronous event");
+        append_not_shown(&counts, events.not_shown.others, "other event");
+        if (counts.length > 0) {
+            str_printf(&text, "Slices and counters are shown. Left out are %s.", str_text(&counts));
+            report_session_note(events.session, str_text(&text));
+        }
+        str_finish(&text);
+        str_finish(&counts);
+        read_report_warn_unusable(
+            report, events.session->path, report->unusable - events.inputs.unended);
+        trace_clocks_warn(&events.clock, 1, report);
+        events.session->is_relative = events.clock.relative > 0 && events.clock.absolute == 0;
+    }
     finish(&events);
     return code;
 }

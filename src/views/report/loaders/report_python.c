@@ -78,25 +78,22 @@ static double whole_of(const struct cprofile *profile)
     return seconds;
 }
 
-/* By what guesses are to be multiplied for the whole to be that of the profile. */
-static double guess_factor(const struct cprofile *profile)
-{
-    double known = 0, guessed = 0;
-    for (size_t i = 0; i < profile->function_count; i++) {
-        bool is_guess;
-        double seconds = seconds_from_outside(&profile->functions[i], &is_guess);
-        *(is_guess ? &guessed : &known) += seconds;
-    }
-    return guessed > 0 ? fmax(0, whole_of(profile) - known) / guessed : 1;
-}
-
 /* What was called from outside is "called" by a function after the last one: the profiler sees
  * only what began after itself. */
 static void list_callees(struct callers *callers)
 {
     const struct cprofile *profile = callers->profile;
     uint32_t outside = (uint32_t)profile->function_count;
-    double factor = guess_factor(profile);
+
+    /* By what guesses are to be multiplied for the whole to be that of the profile. */
+    double known = 0, guessed = 0;
+    for (size_t i = 0; i < profile->function_count; i++) {
+        bool is_guess;
+        double seconds = seconds_from_outside(&profile->functions[i], &is_guess);
+        *(is_guess ? &guessed : &known) += seconds;
+    }
+    double factor = guessed > 0 ? fmax(0, whole_of(profile) - known) / guessed : 1;
+
     for (uint32_t i = 0; i < profile->function_count; i++) {
         const struct profiled_function *function = &profile->functions[i];
         bool is_guess;
@@ -410,26 +407,6 @@ static int add_file(struct sum *sum, const struct python_profile *profile, struc
     return GPUT_OK;
 }
 
-/* Adds up the profiles of a folder: those of cProfile, or of pyinstrument where there is none. */
-static int add_files(struct report_session *session, const struct python_profiles *profiles,
-    struct sum *sum, struct gput_error *error)
-{
-    bool has_dumps = false;
-    struct gput_error skipped;
-    for (size_t i = 0; i < profiles->count; i++)
-        has_dumps = has_dumps || !profiles->profiles[i].pyinstrument;
-    for (size_t i = 0; i < profiles->count; i++) {
-        if (profiles->profiles[i].pyinstrument == has_dumps)
-            continue;
-        int code = add_file(sum, &profiles->profiles[i], &skipped);
-        if (code == GPUT_ERROR_MEMORY)
-            return error_memory(error);
-        if (code != GPUT_OK)
-            report_session_warn(session, skipped.message);
-    }
-    return GPUT_OK;
-}
-
 int report_python_add_functions(struct report_session *session, struct gput_error *error)
 {
     struct gput_python_options options = gput_python_options_default();
@@ -439,7 +416,23 @@ int report_python_add_functions(struct report_session *session, struct gput_erro
     options.paths = &session->path;
     options.n_paths = 1;
     TRY(python_profiles_find(&options, &profiles, error));
-    TRY(add_files(session, &profiles, &sum, error));
+
+    /* Add up the profiles of a folder: those of cProfile, or of pyinstrument where there is none.
+     */
+    bool has_dumps = false;
+    struct gput_error skipped;
+    for (size_t i = 0; i < profiles.count; i++)
+        has_dumps = has_dumps || !profiles.profiles[i].pyinstrument;
+    for (size_t i = 0; i < profiles.count; i++) {
+        if (profiles.profiles[i].pyinstrument == has_dumps)
+            continue;
+        int code = add_file(&sum, &profiles.profiles[i], &skipped);
+        if (code == GPUT_ERROR_MEMORY)
+            return error_memory(error);
+        if (code != GPUT_OK)
+            report_session_warn(session, skipped.message);
+    }
+
     if (sum.count == 0)
         return GPUT_OK;
     TRY(list_cprofile(&sum.cprofile, &functions, error));

@@ -60,26 +60,6 @@ static int add_row(
     return GPUT_OK;
 }
 
-/* Reads all rows. */
-static int read_rows(struct loading *loading, struct gput_error *error)
-{
-    struct tracking_row rows[ROWS_AT_ONCE];
-    uint64_t done, total;
-    size_t count;
-    do {
-        TRY(tracking_reader_next(loading->reader, rows, ROWS_AT_ONCE, &count, error));
-        for (size_t i = 0; i < count; i++)
-            TRY(add_row(loading, &rows[i], error));
-        tracking_reader_progress(loading->reader, &done, &total);
-        report_session_progress(loading->session, total ? (double)done / (double)total : 0);
-    } while (count > 0);
-    const char *warning = tracking_reader_warning(loading->reader);
-    if (warning && loading->time.count == 0 && !loading->session->results)
-        return error_set(error, GPUT_ERROR_FORMAT, "%s There is nothing to show.", warning);
-    report_session_warn(loading->session, warning);
-    return GPUT_OK;
-}
-
 /* What the figure cannot exceed; NaN: not known. What it must not exceed is read later. */
 static double limit_of(const struct loading *loading, enum gput_measurement_id id)
 {
@@ -220,7 +200,23 @@ static int load(struct report_session *session, struct gput_error *error)
         loading.factors[i] = 1 / static_data_unit_factor(data, quantity);
         report_column_init(&loading.values[i], spool, step);
     }
-    TRY(read_rows(&loading, error));
+
+    /* Read all rows. */
+    struct tracking_row rows[ROWS_AT_ONCE];
+    uint64_t done, total;
+    size_t count;
+    do {
+        TRY(tracking_reader_next(loading.reader, rows, ROWS_AT_ONCE, &count, error));
+        for (size_t i = 0; i < count; i++)
+            TRY(add_row(&loading, &rows[i], error));
+        tracking_reader_progress(loading.reader, &done, &total);
+        report_session_progress(loading.session, total ? (double)done / (double)total : 0);
+    } while (count > 0);
+    const char *warning = tracking_reader_warning(loading.reader);
+    if (warning && loading.time.count == 0 && !loading.session->results)
+        return error_set(error, GPUT_ERROR_FORMAT, "%s There is nothing to show.", warning);
+    report_session_warn(loading.session, warning);
+
     if (loading.time.count > 1)
         session->sample_seconds =
             (session->end - session->start) / (double)(loading.time.count - 1);

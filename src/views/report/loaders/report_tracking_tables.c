@@ -245,19 +245,6 @@ static int report_gpus_end(struct report_gpus *gpus, struct gput_error *error)
     return report_session_add_series(gpus->session, &series, &gpus->power, error);
 }
 
-static void report_gpus_finish(struct report_gpus *gpus)
-{
-    for (uint32_t i = 0; i < gpus->count; i++) {
-        report_column_finish(&gpus->gpus[i].time);
-        for (int j = 0; j < REPORT_GPU_FIGURES; j++)
-            report_column_finish(&gpus->gpus[i].values[j]);
-    }
-    report_column_finish(&gpus->power_time);
-    report_column_finish(&gpus->power);
-    free(gpus->gpus);
-    names_finish(&gpus->uuids);
-}
-
 /* ---- Totals of energy and I/O ---- */
 
 /* A column, and its curve of rates. A rate is that of the time up to its row, so the area under a
@@ -474,7 +461,16 @@ int report_tracking_tables_load(
         code = report_rates_end(&loading.io, error);
     if (code == GPUT_OK)
         code = report_processes_end(&loading.processes, error);
-    report_gpus_finish(&loading.gpus);
+    for (uint32_t i = 0; i < loading.gpus.count; i++) {
+        report_column_finish(&loading.gpus.gpus[i].time);
+        for (int j = 0; j < REPORT_GPU_FIGURES; j++)
+            report_column_finish(&loading.gpus.gpus[i].values[j]);
+    }
+    report_column_finish(&loading.gpus.power_time);
+    report_column_finish(&loading.gpus.power);
+    free(loading.gpus.gpus);
+    names_finish(&loading.gpus.uuids);
+
     report_rates_finish(&loading.energy);
     report_rates_finish(&loading.io);
     report_processes_finish(&loading.processes);
