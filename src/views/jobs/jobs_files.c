@@ -4,7 +4,6 @@
 #include "base/cleanup.h"
 #include "base/order.h"
 #include "base/text.h"
-#include "files/catalogue/catalogue.h"
 
 #include <math.h>
 #include <stdlib.h>

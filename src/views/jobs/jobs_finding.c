@@ -3,7 +3,6 @@
 #include "base/array.h"
 #include "base/human.h"
 #include "base/number.h"
-#include "base/str.h"
 #include "base/text.h"
 
 #include <math.h>

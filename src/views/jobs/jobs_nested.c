@@ -4,7 +4,6 @@
 #include "views/jobs/jobs.h"
 
 #include "base/human.h"
-#include "base/str.h"
 #include "base/text.h"
 
 #include <math.h>

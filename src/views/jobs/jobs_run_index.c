@@ -312,7 +312,7 @@ static bool find_with_gaps(struct gput_jobs *jobs, struct jobs_rank *ranks, size
         return false;
     qsort(ranks, count, sizeof *ranks, compare_sessions_of_machine);
 
-    /* Numbers the runs of each machine. A run begins where a rank appears again, or starts long
+    /* Number the runs of each machine. A run begins where a rank appears again, or starts long
      * after the first one ended. last_of[RANK] is the last run of a rank, numbered from 1 over all
      * machines. */
     size_t run = 0, first = 0;

@@ -1,6 +1,5 @@
 #include "views/output/analysis_render.h"
 
-#include "analysis/analyze/analysis.h"
 #include "analysis/analyze/exact_figures.h"
 #include "base/cleanup.h"
 #include "base/number.h"

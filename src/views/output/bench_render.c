@@ -1,18 +1,13 @@
 #include "views/output/bench_render.h"
 
 #include "base/csv.h"
-#include "base/doc.h"
 #include "base/human.h"
 #include "base/number.h"
 #include "base/screen.h"
-#include "base/str.h"
 #include "base/text.h"
 #include "views/output/text_grid.h"
 
-#include <gputracker/bench.h>
-
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 /* ---- Text ---- */

@@ -88,10 +88,14 @@ static void put_cell(struct overview *overview, const char *cell)
     str_printf(overview->text, "%*s", utf8_field(cell, CELL_WIDTH), cell);
 }
 
-/* Writes the heads of columns, which also set the width of labels. */
-static void put_head(struct overview *overview, const char *title, const char *const *columns)
+/* Writes the heads of columns, unless they are there; they also set the width of labels. */
+static void put_head(
+    struct overview *overview, bool *has_head, const char *title, const char *const *columns)
 {
     size_t count = 0;
+    if (*has_head)
+        return;
+    *has_head = true;
     while (columns[count])
         count++;
     overview->label_width = count > 5 ? MAX_LABEL - CELL_WIDTH : MAX_LABEL;
@@ -147,9 +151,7 @@ static void write_domains(struct overview *overview)
     for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
         if (!find(overview, domains[i].machine, &machine))
             continue;
-        if (!has_head)
-            put_head(overview, "Power of the machine", columns);
-        has_head = true;
+        put_head(overview, &has_head, "Power of the machine", columns);
         bool is_shared = find(overview, domains[i].command, &command);
         put_power(overview, domains[i].label, &machine, is_shared ? &command : NULL);
     }
@@ -157,9 +159,7 @@ static void write_domains(struct overview *overview)
         const char *name = gput_energy_recording_metric_name(overview->recording, i);
         if (!find(overview, name, &machine) || strcmp(machine.group, "wattmeter") != 0)
             continue;
-        if (!has_head)
-            put_head(overview, "Power of the machine", columns);
-        has_head = true;
+        put_head(overview, &has_head, "Power of the machine", columns);
         put_power(overview, name, &machine, NULL);
     }
 }
@@ -190,9 +190,7 @@ static void write_gpus(struct overview *overview)
         if (!find(overview, name, &metric) || !metric.device ||
             is_repeated(overview, i, metric.device))
             continue;
-        if (!has_head)
-            put_head(overview, "GPUs", has_share ? with_share : columns);
-        has_head = true;
+        put_head(overview, &has_head, "GPUs", has_share ? with_share : columns);
         struct gput_energy_metric power = gput_energy_metric_default(),
                                   use = gput_energy_metric_default(),
                                   memory = gput_energy_metric_default(),
@@ -298,6 +296,7 @@ static bool has_device(const struct overview *overview)
 static bool is_shown_above(const struct overview *overview, const struct gput_energy_metric *metric)
 {
     bool found = metric->device || strcmp(metric->group, "wattmeter") == 0 ||
+                 /* What the command holds and uses of all GPUs is in the rows of the GPUs. */
                  ((strcmp(metric->name, "nvidia_memory") == 0 ||
                       strcmp(metric->name, "nvidia_use_rate") == 0) &&
                      has_device(overview));
@@ -358,7 +357,7 @@ static void energy_overview_write(const struct gput_energy_recording *recording,
     write_gpus(&overview);
     write_command(&overview);
 
-    /* Metric of experiments and of other tools. */
+    /* Metrics of experiments and of other tools. */
     static const char *const columns[] = {"average", "max", NULL};
     struct gput_energy_metric metric = gput_energy_metric_default();
     bool has_head = false;
@@ -366,9 +365,7 @@ static void energy_overview_write(const struct gput_energy_recording *recording,
         const char *name = gput_energy_recording_metric_name(overview.recording, i);
         if (!find(&overview, name, &metric) || is_shown_above(&overview, &metric))
             continue;
-        if (!has_head)
-            put_head(&overview, "Other metrics", columns);
-        has_head = true;
+        put_head(&overview, &has_head, "Other metrics", columns);
         put_label(&overview, strcmp(name, "total_mem_use") == 0 ? "RAM of the machine" : name);
         put_value(&overview, &metric, metric.average);
         put_value(&overview, &metric, metric.max);

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "model/process_columns.h"
-#include "model/processes.h"
 #include "views/output/text_grid.h"
 
 #include <math.h>

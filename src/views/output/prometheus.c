@@ -6,7 +6,6 @@
 #include "views/output/metric.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -7,9 +7,7 @@
 #include "base/cleanup.h"
 #include "base/human.h"
 #include "base/screen.h"
-#include "base/str.h"
 #include "base/utf8.h"
-#include "model/results.h"
 #include "views/output/doc_text.h"
 #include "views/output/processes_report.h"
 #include "views/output/results_advice.h"
@@ -18,8 +16,6 @@
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -123,6 +119,17 @@ static void summary_row(
     str_append_char(summary->text, '\n');
     summary->text->failed |= detail.failed;
     str_finish(&detail);
+}
+
+/* Writes a line without a figure. */
+static void summary_line(
+    struct summary *summary, const char *label, const char *color, const char *text)
+{
+    str_printf(summary->text, "  %-*s ", SUMMARY_LABEL_WIDTH, label);
+    summary_color(summary, color);
+    summary_append_wrapped(summary, text, SUMMARY_LABEL_COLUMN);
+    summary_color(summary, *color ? SUMMARY_PLAIN : "");
+    str_append_char(summary->text, '\n');
 }
 
 /* Whether the detail of a row, which is made harmless, fits into one line. */
@@ -267,9 +274,7 @@ static void summary_gpus_write(struct summary *summary)
     if (more) {
         char text[48];
         snprintf(text, sizeof text, "and %u more: -f full", more);
-        str_printf(summary->text, "  %-*s ", SUMMARY_LABEL_WIDTH, "GPUs");
-        summary_append_wrapped(summary, text, SUMMARY_LABEL_COLUMN);
-        str_append_char(summary->text, '\n');
+        summary_line(summary, "GPUs", "", text);
     }
 }
 
@@ -366,9 +371,7 @@ static void summary_heading_write(struct summary *summary)
     if (identity->start[0])
         str_printf(&line, "; %.19sZ", identity->start);
     screen_sanitize(&line, 0);
-    str_printf(summary->text, "  %-*s ", SUMMARY_LABEL_WIDTH, "Host");
-    summary_append_wrapped(summary, str_text(&line), SUMMARY_LABEL_COLUMN);
-    str_append_char(summary->text, '\n');
+    summary_line(summary, "Host", "", str_text(&line));
     summary->text->failed |= line.failed;
 }
 
@@ -694,12 +697,8 @@ void results_summary_write(const struct gput_results *results,
     char texts[MAX_ADVICE][ADVICE_SIZE];
     size_t count = results_advice(summary.results, texts);
     for (size_t i = 0; i < count; i++) {
-        str_printf(summary.text, "  %-*s ", SUMMARY_LABEL_WIDTH, i == 0 ? "Advice" : "");
-        summary_color(&summary, SUMMARY_YELLOW);
         texts[i][screen_clean(texts[i], strlen(texts[i]))] = '\0';
-        summary_append_wrapped(&summary, texts[i], SUMMARY_LABEL_COLUMN);
-        summary_color(&summary, SUMMARY_PLAIN);
-        str_append_char(summary.text, '\n');
+        summary_line(&summary, i == 0 ? "Advice" : "", SUMMARY_YELLOW, texts[i]);
     }
 
     size_t start = text->length;

@@ -49,8 +49,6 @@ static void end_json(struct gput_table_writer *writer)
     str_append(&writer->out, writer->table_count == 1 ? "\n" : "\n}\n");
 }
 
-/* ---- CSV: one table ---- */
-
 /* ---- Every format ---- */
 
 int gput_table_writer_create(enum gput_format format, size_t table_count,

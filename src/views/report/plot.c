@@ -14,7 +14,6 @@
 #include "views/report/report_sessions.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

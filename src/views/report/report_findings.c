@@ -2,7 +2,6 @@
 
 #include "base/cleanup.h"
 #include "base/doubles.h"
-#include "base/error.h"
 #include "base/str.h"
 #include "model/straggler.h"
 #include "views/output/missing_ranks.h"

@@ -2,7 +2,6 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/error.h"
 #include "base/file.h"
 #include "base/names.h"
 #include "base/order.h"
@@ -17,12 +16,9 @@
 #include "files/tracking/tracking_identity.h"
 #include "model/results_columns.h"
 #include "views/report/document/report_session.h"
-#include "views/report/loaders/report_loader.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -5,7 +5,6 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "model/results_identity.h"
-#include "views/report/document/report_payload.h"
 
 #include <inttypes.h>
 #include <math.h>

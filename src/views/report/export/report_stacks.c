@@ -5,9 +5,6 @@
 #include "views/report/document/report_column_reader.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 /* A call, and the stack of its thread that it is in. */

@@ -1,12 +1,10 @@
 #include "views/report/loaders/report_loader.h"
 
-#include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "files/sqlite_library.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

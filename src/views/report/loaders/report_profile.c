@@ -287,7 +287,7 @@ static int load(struct report_session *session, struct gput_error *error)
     int64_t origin_us;
     TRY(gput_profile_start(session->path, &origin_us, error));
 
-    /* Reading may be before all events; the names of their files have the minute alone. What is
+    /* Readings may be before all events; the names of their files have the minute alone. What is
      * wrong with these is said when they are read as a whole. */
     CLEANUP(trace_root_finish) struct trace_root root = {0};
     struct read_report report = {0};

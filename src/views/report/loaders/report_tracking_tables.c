@@ -1,15 +1,12 @@
 #include "views/report/loaders/report_tracking_tables.h"
 
 #include "base/array.h"
-#include "base/error.h"
 #include "base/names.h"
 #include "base/table.h"
 #include "files/tracking/total_rates.h"
 #include "files/tracking/tracking_identity.h"
 #include "views/report/document/report_processes.h"
-#include "views/report/document/report_session.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
