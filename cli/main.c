@@ -4,11 +4,11 @@
  *
  * main() takes the command line apart and calls the function of the command. Its folders:
  *
- * commands/   command_table.c is the table of commands, command_options.c has which options each
- *             takes. cmd_*.c has one command each; command.c finds it, and groups commands by what
- *             one may want; suggest.c finds those that a typo may mean.
- * options/    option.c is the table of options. parse_arguments.c takes the command line apart by
- *             both tables into arguments.c, which reads words out of a list and windows of time
+ * commands/   command_table.c is the table of commands, and of which options each takes. cmd_*.c
+ * has one command each; command.c finds it, and groups commands by what one may want; suggest.c
+ * finds those that a typo may mean. options/    option.c is the table of options. parse_arguments.c
+ * takes the command line apart by both tables into arguments.c, which reads words out of a list and
+ * windows of time
  *             (--start, --end, --steps), too; defaults.c is the user's config file.
  * help/       help.c: help and -h, in lines that fit a terminal. generate.c makes the man pages
  *             (generate_man.c) and completions (generate_completions.c) from the tables when the
@@ -20,30 +20,22 @@
  *             track.c is a session from its options to the exit status; launch.c starts the
  *             command and stays next to it: signals, Ctrl-C, job control; signals.c has signals as
  *             plain data, and dying or stopping of one; display.h is what is on the terminal
- *             meanwhile: progress.c a line, live/ a view; kept_history.c keeps the session at its
- *             end, log_to.c logs it to a tracker of experiments; report.c writes the report,
- *             html_report.c that of --report.
- * regions/    run --regions: region_recording.c, with region_sources.c, region_program.c and
- *             region_logs.c.
- * phases/     lines of a command's output that begin phases (--phase-token).
- * torch/      run --torch-trace: torch_trace.c, with torch_schedule.c and torch_protocol.c.
- * live/       the live view.
- * output/     what those that read files write with: analysis_output.c (analyses, comparisons),
- *             tables.c (also Parquet and Arrow), rules.c (--fail-if), python_package.c and
- *             pickles.c, perfetto.c, fix_script.c (doctor's remedies);
- *             named_sessions.c: SESSION and NAME=SESSION; newest_file.c: what is read where no
- *             file is named; output_files.c: where a command writes is nowhere that it reads, or
- *             writes otherwise.
- * common/     what all use: message.c and screen.c (errors, warnings and notes, a line each, also
- *             those that wait until the terminal is free; writing to what people read),
- *             environment.c (which paths of the environment are followed, and with which rights;
- *             where the history is), temporary_folder.c, own_stack.c (the stack, where the limit
- *             leaves too little).
+ *             meanwhile: a line (track.c) or a view (live/); log_to.c logs it to a tracker of
+ * experiments; report.c writes the report, html_report.c that of --report. regions/    run
+ * --regions: region_recording.c, with region_sources.c, region_program.c and region_logs.c. phases/
+ * lines of a command's output that begin phases (--phase-token). torch/      run --torch-trace:
+ * torch_trace.c, with torch_schedule.c and torch_protocol.c. live/       the live view. output/
+ * what those that read files write with: analysis_output.c (analyses, comparisons), tables.c (also
+ * Parquet and Arrow), rules.c (--fail-if), python_package.c and pickles.c; named_sessions.c:
+ * SESSION and NAME=SESSION, and what is read where no file is named; output_files.c: where a
+ * command writes is nowhere that it reads, or writes otherwise. common/     what all use: message.c
+ * and screen.c (errors, warnings and notes, a line each, also those that wait until the terminal is
+ * free; writing to what people read), environment.c (which paths of the environment are followed,
+ * and with which rights; where the history is), temporary_folder.c.
  */
 #include "base/error.h"
 #include "common/environment.h"
 #include "common/message.h"
-#include "common/own_stack.h"
 #include "help/generate.h"
 #include "help/help.h"
 #include "options/defaults.h"
@@ -54,9 +46,15 @@
 #include <gputracker/gputracker.h>
 
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 /* Prints to the standard output; a full disk or a closed pipe after it is a failure. */
@@ -149,7 +147,51 @@ static int run_program(int argc, char **argv)
     return status;
 }
 
+#ifdef __GLIBC__
+#define STACK_BYTES ((size_t)2 << 20)
+
+struct program {
+    int argc;
+    char **argv;
+    int status;
+};
+
+/* Runs the program from a context, which is given numbers alone: the two halves of a pointer. */
+static void run_in_context(unsigned high, unsigned low)
+{
+    struct program *program = (struct program *)(uintptr_t)((uint64_t)high << 32 | low);
+    program->status = run_program(program->argc, program->argv);
+}
+
+/* Runs the program on that stack. False: it was not run. */
+static bool run_on(char *stack, struct program *program)
+{
+    ucontext_t here, there;
+    uint64_t address = (uintptr_t)program;
+    if (getcontext(&there) != 0)
+        return false;
+    there.uc_stack.ss_sp = stack;
+    there.uc_stack.ss_size = STACK_BYTES;
+    there.uc_link = &here;
+    makecontext(
+        &there, (void (*)(void))run_in_context, 2, (unsigned)(address >> 32), (unsigned)address);
+    return swapcontext(&here, &there) == 0;
+}
+#endif
+
+/* The command may need less stack than gpu-tracker does (ulimit -s): where the limit leaves too
+ * little, the program runs on a stack of its own. */
 int main(int argc, char **argv)
 {
-    return own_stack_run(run_program, argc, argv);
+#ifdef __GLIBC__
+    struct rlimit limit;
+    struct program program = {.argc = argc, .argv = argv};
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < STACK_BYTES) {
+        char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        if (stack != MAP_FAILED && run_on(stack, &program))
+            return program.status;
+    }
+#endif
+    return run_program(argc, argv);
 }

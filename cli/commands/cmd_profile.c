@@ -1,4 +1,7 @@
-/* gpu-tracker profile …: what a training profile says. */
+/*
+ * gpu-tracker profile …: what a training profile says; profile python: what Python's profilers
+ * recorded; pytorch …: traces of PyTorch's profiler.
+ */
 #include "base/error.h"
 #include "base/number.h"
 #include "commands/command.h"
@@ -7,12 +10,147 @@
 #include "options/arguments.h"
 #include "output/analysis_output.h"
 #include "output/tables.h"
+#include "track/report.h"
 
 #include <gputracker/profile.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static int read_number(const struct arguments *arguments, enum option_id id, const char *name,
+    double *number, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, id);
+    if (word && (!number_read_double(word, number) || *number != *number))
+        return error_set(error, GPUT_ERROR_INVALID, "%s must be a number, not \"%s\".", name, word);
+    return GPUT_OK;
+}
+
+/* Reads the options of `profile python`: what Python's profilers recorded. */
+static int read_python_options(const struct arguments *arguments,
+    struct gput_python_options *options, enum gput_format *format, struct gput_error *error)
+{
+    options->paths = (const char *const *)arguments->operands + 1;
+    options->n_paths = (size_t)arguments->n_operands - 1;
+    options->start_phase = arguments_value(arguments, OPTION_START_PHASE);
+    options->end_phase = arguments_value(arguments, OPTION_END_PHASE);
+    options->start_mode = arguments_value(arguments, OPTION_START_MODE);
+    options->end_mode = arguments_value(arguments, OPTION_END_MODE);
+    options->node = arguments_value(arguments, OPTION_NODE);
+    int unit = GPUT_TIMELINE_TIME, profiler = 0, order = options->by;
+    double limit = 0; /* the library's default */
+    TRY(arguments_read_choice(arguments, OPTION_UNIT, "unit", &unit, error));
+    TRY(arguments_read_choice(arguments, OPTION_PROFILER, "profiler", &profiler, error));
+    options->unit = (enum gput_timeline_unit)unit;
+    options->pyinstrument = profiler == 1;
+    TRY(tables_read_format(arguments, format, error));
+    TRY(arguments_read_choice(arguments, OPTION_PYTHON_BY, "order", &order, error));
+    TRY(arguments_read_choice(arguments, OPTION_SORT, "order", &order, error));
+    options->by = (enum gput_python_order)order;
+    TRY(read_number(arguments, OPTION_COUNT_SHOWN, "-n", &limit, error));
+    if (arguments_have(arguments, OPTION_COUNT_SHOWN) && !(limit >= 1 && limit < 1e9))
+        return error_set(error, GPUT_ERROR_INVALID, "-n must be 1 or more.");
+    options->limit = (size_t)limit;
+    TRY(read_number(arguments, OPTION_START, "--start", &options->start, error));
+    TRY(read_number(arguments, OPTION_STOP, "--end", &options->end, error));
+    struct window window = {.unit = options->unit};
+    TRY(window_read_steps(arguments, &window, error));
+    if (!arguments_have(arguments, OPTION_STEPS))
+        return GPUT_OK;
+    options->unit = window.unit;
+    options->start = (double)window.start;
+    options->end = (double)window.end;
+    return GPUT_OK;
+}
+
+static int top(const struct arguments *arguments, const struct gput_python_options *options,
+    enum gput_format format, struct gput_error *error)
+{
+    char *text;
+    int code = gput_python_render(options, format, &text, NULL, error);
+    analysis_end_progress(options->user);
+    if (code == GPUT_OK)
+        code = report_write_text(
+            arguments_value(arguments, OPTION_TABLE_OUTPUT), STDOUT_FILENO, text, error);
+    free(text);
+    return code;
+}
+
+static int list(const struct arguments *arguments, const struct gput_python_options *options,
+    struct gput_error *error)
+{
+    struct gput_tables *tables = NULL;
+    int code = gput_python_profile_tables(options, &tables, error);
+    if (code == GPUT_OK)
+        code = tables_write(arguments, tables, error);
+    gput_tables_destroy(tables);
+    return code;
+}
+
+int cmd_profile_python(const struct arguments *arguments)
+{
+    int shown = 0;
+    struct gput_python_options options = gput_python_options_default();
+    options.warn = analysis_warn;
+    options.progress = analysis_show_progress;
+    options.user = &shown;
+    struct gput_error error;
+    enum gput_format format;
+    const char *what = arguments->operands[0];
+    int code = read_python_options(arguments, &options, &format, &error);
+    if (code == GPUT_OK && strcmp(what, "top") != 0 && strcmp(what, "list") != 0)
+        code = error_set(&error, GPUT_ERROR_INVALID,
+            "\"profile python\" must be followed by top or list, not \"%s\".", what);
+    if (code == GPUT_OK)
+        code = strcmp(what, "top") == 0 ? top(arguments, &options, format, &error)
+                                        : list(arguments, &options, &error);
+    return message_exit_status(
+        code, &error, code == GPUT_ERROR_INVALID ? EXIT_USAGE : EXIT_FAILURE);
+}
+
+/* Reads -n of `pytorch breakdown`, `kernels`, `idle` and `diff`. */
+static int read_limit(const struct arguments *arguments, size_t *limit, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, OPTION_COUNT_SHOWN);
+    int64_t number;
+    if (!word)
+        return GPUT_OK;
+    if (!number_read_int64(word, &number) || number < 1)
+        return error_set(error, GPUT_ERROR_INVALID, "-n must be 1 or more, not \"%s\".", word);
+    *limit = (size_t)number;
+    return GPUT_OK;
+}
+
+int cmd_profile_kineto(const struct arguments *arguments)
+{
+    int shown = 0;
+    struct gput_kineto_options options = gput_kineto_options_default();
+    options.paths = (const char *const *)arguments->operands;
+    options.n_paths = (size_t)arguments->n_operands;
+    options.temporary_folder = environment_path("TMPDIR");
+    options.warn = analysis_warn;
+    options.progress = analysis_show_progress;
+    options.user = &shown;
+    struct gput_tables *tables = NULL;
+    struct gput_error error;
+    enum gput_format format;
+    int code = tables_read_format(arguments, &format, &error);
+    if (code == GPUT_OK)
+        code = read_limit(arguments, &options.limit, &error);
+    if (code == GPUT_OK)
+        code = arguments_read_cores(arguments, &options.cores, &error);
+    bool usage = code == GPUT_ERROR_INVALID;
+    if (code == GPUT_OK)
+        code = gput_kineto_tables(
+            (enum gput_kineto_view)arguments->command->view, &options, &tables, &error);
+    analysis_end_progress(&shown);
+    if (code == GPUT_OK)
+        code = tables_write(arguments, tables, &error);
+    gput_tables_destroy(tables);
+    return message_exit_status(code, &error, usage ? EXIT_USAGE : EXIT_FAILURE);
+}
 
 /* The texts of a repeatable option, which may hold several with commas between. */
 struct list {
@@ -21,6 +159,7 @@ struct list {
     size_t count;
 };
 
+/* Reads all uses of that option. */
 static int list_read(const struct arguments *arguments, enum option_id id, struct list *list,
     struct gput_error *error)
 {
@@ -61,7 +200,7 @@ struct lists {
     struct gput_profile_interval *intervals;
 };
 
-/* "90-100" */
+/* Reads --ranges: "90-100". */
 static int read_ranges(
     struct lists *lists, struct gput_profile_options *options, struct gput_error *error)
 {
@@ -83,7 +222,7 @@ static int read_ranges(
     return GPUT_OK;
 }
 
-/* "1600000000000000" */
+/* Reads --at: "1600000000000000". */
 static int read_moments(
     struct lists *lists, struct gput_profile_options *options, struct gput_error *error)
 {
@@ -101,7 +240,7 @@ static int read_moments(
     return GPUT_OK;
 }
 
-/* "1600000000000000-1600000001000000" */
+/* Reads --between: "1600000000000000-1600000001000000". */
 static int read_intervals(
     struct lists *lists, struct gput_profile_options *options, struct gput_error *error)
 {
@@ -121,29 +260,6 @@ static int read_intervals(
     }
     options->intervals = lists->intervals;
     options->n_intervals = lists->of[INTERVALS].count;
-    return GPUT_OK;
-}
-
-static int read_steps_by(const struct arguments *arguments, struct gput_profile_options *options,
-    struct gput_error *error)
-{
-    int choice = options->by;
-    int code = arguments_read_choice(arguments, OPTION_STEPS_BY, "grouping", &choice, error);
-    options->by = (enum gput_profile_by)choice;
-    return code;
-}
-
-static int read_utilization_by(const struct arguments *arguments,
-    struct gput_profile_options *options, struct gput_error *error)
-{
-    size_t position = 0;
-    const char *word;
-    while ((word = arguments_next(arguments, OPTION_UTILIZATION_BY, &position)) != NULL) {
-        int choice, code = choice_read(OPTION_UTILIZATION_BY, word, "grouping", &choice, error);
-        if (code != GPUT_OK)
-            return code;
-        *(choice == 0 ? &options->by_phase : &options->by_dimension) = true;
-    }
     return GPUT_OK;
 }
 
@@ -175,8 +291,16 @@ static int read_options(const struct arguments *arguments, struct lists *lists,
     options->unit = window.unit;
     options->start = window.start;
     options->end = window.end;
-    TRY(read_steps_by(arguments, options, error));
-    TRY(read_utilization_by(arguments, options, error));
+    int steps_by = options->by;
+    TRY(arguments_read_choice(arguments, OPTION_STEPS_BY, "grouping", &steps_by, error));
+    options->by = (enum gput_profile_by)steps_by;
+    size_t position = 0;
+    const char *word;
+    while ((word = arguments_next(arguments, OPTION_UTILIZATION_BY, &position)) != NULL) {
+        int choice;
+        TRY(choice_read(OPTION_UTILIZATION_BY, word, "grouping", &choice, error));
+        *(choice == 0 ? &options->by_phase : &options->by_dimension) = true;
+    }
     return read_lists(arguments, lists, options, error);
 }
 

@@ -5,7 +5,7 @@
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
-#include "output/newest_file.h"
+#include "output/named_sessions.h"
 #include "output/output_files.h"
 #include "output/pickles.h"
 #include "track/report.h"

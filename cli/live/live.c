@@ -11,18 +11,69 @@
 #include "guard.h"
 #include "keys.h"
 #include "machine.h"
-#include "process_signal.h"
+#include "process_rows.h"
 #include "terminal.h"
 #include "view.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <gputracker/error.h>
+
+/* Reads when a process started, field 22 of its stat: its pid may have been given to another one
+ * meanwhile. 0: it is not there. The name in field 2 may hold anything. */
+static uint64_t start_of(pid_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[got > 0 ? got : 0] = '\0';
+    const char *at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    uint64_t start = 0;
+    return at && sscanf(at, " %" SCNu64, &start) == 1 ? start : 0;
+}
+
+/* Sends a signal by a pidfd to the process that was seen before, and to no other. Errors:
+ * GPUT_ERROR_NOT_FOUND (that process has ended), GPUT_ERROR_PERMISSION, GPUT_ERROR_UNSUPPORTED (the
+ * kernel has no pidfds: before Linux 5.3), GPUT_ERROR_IO. */
+static int process_signal_send(
+    const struct process_id *process, int number, struct gput_error *error)
+{
+    int fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    if (fd < 0 && errno == ESRCH)
+        return error_set(error, GPUT_ERROR_NOT_FOUND, "Process %d has ended.", (int)process->pid);
+    if (fd < 0)
+        return error_set(error, GPUT_ERROR_UNSUPPORTED,
+            "No signal is sent: this kernel cannot prove which process %d is.", (int)process->pid);
+    /* The pidfd was opened first: if the process is still the same now, it is of that one. */
+    bool is_same = start_of(process->pid) == process->start_ticks;
+    int failure = is_same && syscall(SYS_pidfd_send_signal, fd, number, NULL, 0) != 0 ? errno : 0;
+    close(fd);
+    if (!is_same || failure == ESRCH)
+        return error_set(error, GPUT_ERROR_NOT_FOUND, "Process %d has ended.", (int)process->pid);
+    if (failure == EPERM)
+        return error_set(
+            error, GPUT_ERROR_PERMISSION, "Process %d belongs to another user.", (int)process->pid);
+    if (failure)
+        return error_set(error, GPUT_ERROR_IO, "Process %d cannot be signalled: %s.",
+            (int)process->pid, strerror(failure));
+    return GPUT_OK;
+}
 
 /* Figures are drawn twice a second, output as it comes but at most so often. */
 #define FIGURES_MS 500

@@ -6,7 +6,6 @@
 
 #include "grid.h"
 #include "layout.h"
-#include "open_blocks.h"
 #include "process_rows.h"
 #include "transcript.h"
 #include "view_figures.h"
@@ -14,6 +13,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <gputracker/snapshot.h>
+
+struct open_block {
+    char name[96];
+    int64_t process_id;
+    double start;   /* seconds since the epoch; of the call that began first */
+    unsigned calls; /* how many of this name are open in this process */
+};
+
+struct open_blocks {
+    const char *path;          /* borrowed; NULL: there is no file */
+    struct open_block *blocks; /* owned; the one that began first, first */
+    size_t count, capacity;
+    int64_t due_ms;
+};
 
 enum view_mode {
     VIEW_NORMAL,
@@ -74,3 +89,10 @@ void view_draw(struct view *view, struct grid *grid);
 
 /* `row` and `column` are those of a key that is the mouse's. */
 enum view_action view_key(struct view *view, uint32_t key, int row, int column);
+
+void open_blocks_finish(struct open_blocks *blocks);
+
+/* Reads the file when that is due. A file that is not there, or cannot be read, has none; so do
+ * processes that are not in the snapshot any more. True when something may have changed. */
+bool open_blocks_update(
+    struct open_blocks *blocks, const struct gput_snapshot *snapshot, int64_t now_ms);

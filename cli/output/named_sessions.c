@@ -1,12 +1,20 @@
 #include "output/named_sessions.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
-#include "output/newest_file.h"
+#include "base/text.h"
+#include "common/message.h"
 #include "output/output_files.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <gputracker/recorded.h>
 
 /* "rank0=path" is a session with a name, unless that is what its file is called. A slash before the
  * sign may be that of a path, as in "runs/lr=0.1.csv". */
@@ -67,4 +75,150 @@ void named_sessions_free(struct named_sessions *read)
     free(read->list);
     free(read->sessions);
     *read = (struct named_sessions){0};
+}
+
+struct candidate {
+    char *name;
+    struct timespec changed;
+};
+
+struct candidates {
+    struct candidate *items; /* and their names; owned */
+    size_t count, capacity;
+};
+
+static void candidates_finish(struct candidates *candidates)
+{
+    for (size_t i = 0; i < candidates->count; i++)
+        free(candidates->items[i].name);
+    free(candidates->items);
+}
+
+/* Adds a regular file that is not empty; an empty one only reserves its name. */
+static int add_file(struct candidates *candidates, const char *name, struct gput_error *error)
+{
+    struct stat info;
+    if (stat(name, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0)
+        return GPUT_OK;
+    if (candidates->count == candidates->capacity) {
+        size_t capacity = candidates->capacity ? 2 * candidates->capacity : 16;
+        void *grown = realloc(candidates->items, capacity * sizeof *candidates->items);
+        if (!grown)
+            return error_memory(error);
+        candidates->items = grown;
+        candidates->capacity = capacity;
+    }
+    char *copy = strdup(name);
+    if (!copy)
+        return error_memory(error);
+    candidates->items[candidates->count++] = (struct candidate){copy, info.st_mtim};
+    return GPUT_OK;
+}
+
+/* The newest first; those of one moment by name. */
+static int compare_ages(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->changed.tv_sec != y->changed.tv_sec)
+        return x->changed.tv_sec < y->changed.tv_sec ? 1 : -1;
+    if (x->changed.tv_nsec != y->changed.tv_nsec)
+        return x->changed.tv_nsec < y->changed.tv_nsec ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+/* Lists the files of the working directory that are called like the kind, the newest first. */
+static int list_files(
+    struct candidates *candidates, bool (*has_name)(const char *name), struct gput_error *error)
+{
+    CLEANUP_DIR DIR *folder = opendir(".");
+    const struct dirent *entry;
+    if (!folder)
+        return error_set(
+            error, GPUT_ERROR_IO, "Cannot read the working directory: %s.", strerror(errno));
+    while ((entry = readdir(folder)) != NULL) {
+        if (has_name(entry->d_name))
+            TRY(add_file(candidates, entry->d_name, error));
+    }
+    if (candidates->count > 0)
+        qsort(candidates->items, candidates->count, sizeof *candidates->items, compare_ages);
+    return GPUT_OK;
+}
+
+/* ---- Kinds of files ---- */
+
+static bool has_name_of_results(const char *name)
+{
+    return text_begins_with(name, ".gpu-tracker_");
+}
+
+static bool is_any(const char *name)
+{
+    (void)name;
+    return true;
+}
+
+static bool has_name_of_samples(const char *name)
+{
+    return name[0] != '.' && (text_ends_with(name, ".csv") || text_ends_with(name, ".sqlite"));
+}
+
+/* Ends the reading of samples at their first part. */
+static int stop_reading(void *user, struct gput_tables *part, struct gput_error *error)
+{
+    (void)user;
+    gput_tables_destroy(part);
+    return error_set(error, GPUT_ERROR_STATE, "enough was read");
+}
+
+/* Whether a file has samples, by its content. One that cannot be read is taken: the command that
+ * reads it then says why. */
+static bool has_samples(const char *name)
+{
+    struct gput_recorded_options options = gput_recorded_options_default();
+    struct gput_tables *tables = NULL;
+    struct gput_error ignored;
+    options.receive = stop_reading;
+    int code = gput_recorded_samples(name, &options, &tables, &ignored);
+    if (code == GPUT_OK)
+        gput_tables_destroy(tables);
+    return code != GPUT_ERROR_FORMAT && code != GPUT_ERROR_INVALID;
+}
+
+/* Finds the first file of the list that is accepted, and says so. */
+static int find(bool (*has_name)(const char *name), bool (*accepts)(const char *name),
+    const char *kind, char **name, struct gput_error *error)
+{
+    CLEANUP(candidates_finish) struct candidates candidates = {0};
+    *name = NULL;
+    TRY(list_files(&candidates, has_name, error));
+    for (size_t i = 0; i < candidates.count; i++) {
+        char line[MESSAGE_LINE_SIZE];
+        if (!accepts(candidates.items[i].name))
+            continue;
+        *name = STEAL(candidates.items[i].name);
+        snprintf(line, sizeof line, "using %s, the newest %s here", *name, kind);
+        message_note(line);
+        return GPUT_OK;
+    }
+    return GPUT_OK;
+}
+
+int newest_file_of_results(char **name, struct gput_error *error)
+{
+    TRY(find(has_name_of_results, is_any, "results kept", name, error));
+    return *name ? GPUT_OK
+                 : error_set(error, GPUT_ERROR_NOT_FOUND,
+                       "The working directory has no results of a running or killed session "
+                       "(.gpu-tracker_*). Name a report in JSON: gpu-tracker show usage.json");
+}
+
+int newest_file_of_samples(const char *command, char **name, struct gput_error *error)
+{
+    TRY(find(has_name_of_samples, has_samples, "tracking file", name, error));
+    return *name ? GPUT_OK
+                 : error_set(error, GPUT_ERROR_NOT_FOUND,
+                       "The working directory has no tracking file (.csv, .sqlite). Record one: "
+                       "gpu-tracker run --tf samples.sqlite -- COMMAND; or name what to show: "
+                       "gpu-tracker %s SESSION",
+                       command);
 }

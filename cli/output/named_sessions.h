@@ -24,3 +24,14 @@ int named_sessions_read(struct named_sessions *read, const struct arguments *arg
     enum option_id output, struct gput_error *error);
 
 void named_sessions_free(struct named_sessions *read);
+
+/*
+ * Finds the newest results that a session keeps while it runs (.gpu-tracker_*). `*name` is the
+ * caller's; NULL on failure. Errors: GPUT_ERROR_NOT_FOUND with the way out, GPUT_ERROR_IO,
+ * GPUT_ERROR_MEMORY.
+ */
+int newest_file_of_results(char **name, struct gput_error *error);
+
+/* Finds the newest tracking file (.csv, .sqlite) likewise; `command` is its name, for the error:
+ * "report". */
+int newest_file_of_samples(const char *command, char **name, struct gput_error *error);

@@ -34,11 +34,11 @@ class Sinks(unittest.TestCase):
 
     def test_the_command_takes_their_options(self):
         rows = (SOURCE / "cli/options/option.c").read_text()
-        taken = re.search(r"#define PUSH_OPTIONS.*?\n\n.*?#define TRACKING_OPTIONS.*?\n\n", (SOURCE / "cli/commands/command_options.c").read_text(), re.DOTALL)[0]
+        taken = re.search(r"#define PUSH_OPTIONS.*?\n\n.*?#define TRACKING_OPTIONS.*?\n\n", (SOURCE / "cli/commands/command_table.c").read_text(), re.DOTALL)[0]
         for option in options():
             with self.subTest(option):
                 ids = re.findall(rf'\[(OPTION_\w+)\] = {{[^{{]*?\.setting = "{option}"', rows)
-                self.assertTrue([id for id in ids if re.search(rf"\b{id}\b", taken)], "cli/commands/command_options.c")
+                self.assertTrue([id for id in ids if re.search(rf"\b{id}\b", taken)], "cli/commands/command_table.c")
 
     def test_python_takes_their_options(self):
         tracker = (SOURCE / "python/gpu_tracker/tracker.py").read_text()

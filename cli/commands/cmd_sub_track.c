@@ -7,10 +7,142 @@
 #include "output/rules.h"
 #include "track/report.h"
 
+#include <gputracker/analysis.h>
 #include <gputracker/comparison.h>
+#include <gputracker/sub_tracking.h>
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* gpu-tracker sub-track analyze: statistics of a session and its code blocks. */
+static int read_by(const struct arguments *arguments, struct gput_analysis_options *options,
+    struct gput_error *error)
+{
+    static const struct {
+        enum gput_split split;
+        enum gput_grouping grouping;
+    } choices[] = {{GPUT_SPLIT_PROCESS, 0}, {GPUT_SPLIT_THREAD, 0}, {0, GPUT_GROUP_SOURCE},
+        {0, GPUT_GROUP_DOMAIN}, {0, GPUT_GROUP_CATEGORY}, {GPUT_SPLIT_RANK, 0}};
+    int choice = -1, code = arguments_read_choice(arguments, OPTION_BY, "part", &choice, error);
+    if (code == GPUT_OK && choice >= 0) {
+        options->split = choices[choice].split;
+        options->grouping = choices[choice].grouping;
+    }
+    return code;
+}
+
+static int analyze(const struct arguments *arguments, struct gput_error *error)
+{
+    int shown = 0;
+    const char *output = arguments_value(arguments, OPTION_OUTPUT);
+    enum gput_format format;
+    struct gput_analysis_options options = gput_analysis_options_default();
+    options.tracking_file = arguments_value(arguments, OPTION_ANALYZED_FILE);
+    options.sub_tracking_file = arguments_value(arguments, OPTION_SUB_TRACKING_FILE);
+    options.details = arguments_have(arguments, OPTION_DETAILS);
+    options.open_calls = arguments_have(arguments, OPTION_OPEN_CALLS);
+    options.warn = analysis_warn;
+    options.progress = analysis_show_progress;
+    options.user = &shown;
+    int code = read_by(arguments, &options, error);
+    if (code == GPUT_OK)
+        code = arguments_read_cores(arguments, &options.cores, error);
+    if (code == GPUT_OK)
+        code = report_read_format(arguments, OPTION_ANALYSIS_FORMAT, output,
+            analysis_usual_format(arguments), &format, error);
+    if (code == GPUT_OK)
+        code = report_check_output(output, error);
+    if (code != GPUT_OK)
+        return code;
+
+    struct gput_analysis *analysis;
+    code = gput_analysis_create(&options, &analysis, error);
+    analysis_end_progress(&shown);
+    if (code != GPUT_OK)
+        return code;
+    char *bytes = NULL;
+    size_t length;
+    struct gput_summary_options layout = analysis_summary_options(arguments);
+    code = format == GPUT_FORMAT_SUMMARY
+               ? gput_analysis_summarize(analysis, &layout, &bytes, &length, error)
+               : gput_analysis_render(
+                     analysis, analysis_rendered_format(format), &bytes, &length, error);
+    if (code == GPUT_OK)
+        code = analysis_write(arguments, "analysis", format, bytes, length, error);
+    free(bytes);
+    gput_analysis_destroy(analysis);
+    return code;
+}
+
+int cmd_sub_track_analyze(const struct arguments *arguments)
+{
+    struct gput_error error;
+    if (!arguments_have(arguments, OPTION_ANALYZED_FILE)) {
+        error_set(&error, GPUT_ERROR_INVALID,
+            "A tracking file is needed. Usage: gpu-tracker sub-track analyze --tf=<tracking-file> "
+            "--stf=<sub-track-file>");
+        message_error(&error);
+        return EXIT_USAGE;
+    }
+    return message_exit_status(analyze(arguments, &error), &error, EXIT_FAILURE);
+}
+
+/* gpu-tracker sub-track combine: several sub-tracking files into one. */
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* A single path is a directory; but with --mix, where one file is enough, it may be a file. */
+static int combine(const struct arguments *arguments, const char *output, const char *const *paths,
+    size_t n_paths, struct gput_error *error)
+{
+    int shown = 0;
+    struct gput_sub_tracking_options options = gput_sub_tracking_options_default();
+    options.mix = arguments_have(arguments, OPTION_MIX);
+    options.progress = analysis_show_progress;
+    options.warn = analysis_warn;
+    options.user = &shown;
+    TRY(arguments_read_cores(arguments, &options.cores, error));
+    int code = n_paths > 1 || (options.mix && !is_directory(paths[0]))
+                   ? gput_sub_tracking_combine(output, paths, n_paths, &options, error)
+                   : gput_sub_tracking_combine_directory(output, paths[0], &options, error);
+    analysis_end_progress(&shown);
+    return code;
+}
+
+int cmd_sub_track_combine(const struct arguments *arguments)
+{
+    const char *output = arguments_value(arguments, OPTION_COMBINED_FILE);
+    if (!output || (!arguments_have(arguments, OPTION_PART) && arguments->n_operands == 0)) {
+        struct gput_error error;
+        error_set(&error, GPUT_ERROR_INVALID,
+            "A file to make and paths to combine are needed. Usage: gpu-tracker sub-track combine "
+            "--stf=<sub-track-file> -p <file-path>...");
+        message_error(&error);
+        return EXIT_USAGE;
+    }
+    struct gput_error error;
+    size_t max_paths = arguments->n_uses + (size_t)arguments->n_operands;
+    const char **paths = calloc(max_paths, sizeof *paths);
+    int code = GPUT_OK;
+    if (!paths) {
+        code = error_memory(&error);
+    } else {
+        size_t n_paths = 0;
+        size_t position = 0;
+        for (const char *path; (path = arguments_next(arguments, OPTION_PART, &position));)
+            paths[n_paths++] = path;
+        /* What a shell made of `-p worker-*.csv`: the first file is the option's, these follow. */
+        for (int i = 0; i < arguments->n_operands; i++)
+            paths[n_paths++] = arguments->operands[i];
+        code = combine(arguments, output, paths, n_paths, &error);
+    }
+    free(paths);
+    return message_exit_status(code, &error, EXIT_FAILURE);
+}
 
 /* The files to compare: the config's, and over them those of -m. */
 struct session_list {
