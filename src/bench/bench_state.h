@@ -79,9 +79,3 @@ void bench_fill_run(const struct gput_bench *bench, const struct gput_results *r
 /* Notes why figures are missing that no run has had so far. */
 void bench_fill_missing(struct gput_bench *bench, const struct gput_results *results);
 
-/* bench_machine.c */
-
-/* Reads what of the machine explains a difference from another day. What is not known is NULL or
- * NaN. */
-void bench_machine_read(
-    struct bench_machine *machine, const char *procfs_root, const char *sysfs_root);

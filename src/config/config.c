@@ -1,9 +1,7 @@
-/*
- * Reads the options of a session from a JSON file. Members that are options of a session are set by
- * the table of options; the others each have a function below.
- */
+#include <gputracker/comparison.h>
 #include <gputracker/config.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/doc.h"
 #include "base/error.h"
@@ -12,13 +10,18 @@
 #include "base/sized.h"
 #include "model/session_options.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum size of a configuration. */
+/* No configuration is longer, and no file of a user's defaults. */
 #define MAX_BYTES ((size_t)16 << 20)
+#define MAX_DEFAULTS_BYTES ((size_t)1 << 20)
+
+/* ---- The configuration of a session ---- */
 
 struct gput_config {
     struct gput_session_options options; /* its strings belong to `root` and `gpus` */
@@ -123,7 +126,6 @@ static int set_enforce(
     return want(value->kind == DOC_BOOL, value, "true or false", error);
 }
 
-/* Whether a value is a whole number above 0 that fits into an int. */
 static bool is_count(const struct doc *value)
 {
     return value->kind == DOC_INT && value->integer >= 1 && value->integer <= INT_MAX;
@@ -171,7 +173,6 @@ static int check_count(
     return want(is_count(value), value, "a whole number above 0", error);
 }
 
-/* Checks a time that only the Python package uses. */
 static int check_time(struct gput_config *config, const struct doc *value, struct gput_error *error)
 {
     (void)config;
@@ -188,7 +189,6 @@ static int refuse(struct gput_config *config, const struct doc *value, struct gp
         strcmp(value->key, "log_to") == 0 ? "log-to" : value->key, value->key);
 }
 
-/* The members that are no options of a session, and the functions that read them. */
 static const struct member {
     const char *name;
     int (*set)(struct gput_config *config, const struct doc *value, struct gput_error *error);
@@ -218,7 +218,6 @@ static int set_member(struct gput_config *config, const struct doc *value, struc
         if (strcmp(value->key, others[i].name) == 0)
             return value->kind == DOC_NULL ? GPUT_OK : others[i].set(config, value, error);
     }
-    /* No option has this name: list those there are, and suggest the nearest one. */
     const char *name = value->key;
     size_t count;
     const struct session_option *options = session_options_list(&count);
@@ -233,7 +232,6 @@ static int set_member(struct gput_config *config, const struct doc *value, struc
     }
     char question[NEAREST_QUESTION_SIZE];
     nearest_question(str_text(&known), name, question);
-    /* The name of the option on the command line may differ from that of the member. */
     for (size_t i = 0; i < count; i++) {
         if (options[i].option && strcmp(options[i].option, name) == 0)
             nearest_question_of(options[i].what.name, question);
@@ -301,4 +299,165 @@ bool gput_config_disables_logs(const struct gput_config *config)
 pid_t gput_config_process_id(const struct gput_config *config)
 {
     return config->process_id;
+}
+
+/* ---- The user's defaults of options ---- */
+
+struct visit {
+    const char *path;
+    gput_config_visitor *visitor;
+    void *user;
+};
+
+/* Visits one value like the option on a command line. */
+static int visit_value(
+    const struct visit *visit, const char *name, const struct doc *value, struct gput_error *error)
+{
+    char number[NUMBER_TEXT_SIZE];
+    switch (value->kind) {
+    case DOC_NULL:
+        return GPUT_OK;
+    case DOC_BOOL:
+        return value->boolean ? visit->visitor(visit->user, name, NULL, error) : GPUT_OK;
+    case DOC_INT:
+        snprintf(number, sizeof number, "%" PRId64, value->integer);
+        return visit->visitor(visit->user, name, number, error);
+    case DOC_DOUBLE:
+        number_format_double(value->number, number);
+        return visit->visitor(visit->user, name, number, error);
+    case DOC_STRING:
+        return visit->visitor(visit->user, name, value->string, error);
+    case DOC_ARRAY:
+    case DOC_OBJECT:
+        break;
+    }
+    return error_set(error, GPUT_ERROR_INVALID,
+        "Config file %s: \"%.100s\" must be a string, a number, true, false, or an array of these.",
+        visit->path, name);
+}
+
+/* Visits all members; each item of a list is visited like an option of its own. */
+static int visit_members(
+    const struct visit *visit, const struct doc *root, struct gput_error *error)
+{
+    if (root->kind != DOC_OBJECT)
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "Config file %s must hold one JSON object, for example {\"format\": \"full\"}.",
+            visit->path);
+    for (const struct doc *member = root->first; member; member = member->next) {
+        if (member->kind != DOC_ARRAY)
+            TRY(visit_value(visit, member->key, member, error));
+        for (const struct doc *item = member->kind == DOC_ARRAY ? member->first : NULL; item;
+             item = item->next)
+            TRY(visit_value(visit, member->key, item, error));
+    }
+    return GPUT_OK;
+}
+
+int gput_config_visit(
+    const char *path, gput_config_visitor *visitor, void *user, struct gput_error *error)
+{
+    const struct visit visit = {path, visitor, user};
+    struct doc *root;
+    TRY(doc_read_json_file(path, MAX_DEFAULTS_BYTES, &root, error));
+    int code = visit_members(&visit, root, error);
+    doc_destroy(root);
+    return code;
+}
+
+/* ---- The configuration of a comparison ---- */
+
+struct gput_comparison_config {
+    struct gput_comparison_session *sessions; /* owned */
+    size_t n_sessions;
+    enum gput_statistic statistic;
+    struct doc *root; /* owns the texts of the sessions */
+};
+
+void gput_comparison_config_destroy(struct gput_comparison_config *config)
+{
+    if (!config)
+        return;
+    free(config->sessions);
+    doc_destroy(config->root);
+    free(config);
+}
+
+const struct gput_comparison_session *gput_comparison_config_sessions(
+    const struct gput_comparison_config *config, size_t *count)
+{
+    *count = config->n_sessions;
+    return config->sessions;
+}
+
+enum gput_statistic gput_comparison_config_statistic(const struct gput_comparison_config *config)
+{
+    return config->statistic;
+}
+
+/* Adds a file to a session of the comparison. */
+static int add_session(struct gput_comparison_config *config, const char *name,
+    const struct doc *path, const char *file, struct gput_error *error)
+{
+    if (path->kind != DOC_STRING)
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "Config file %s: the file path of session \"%.100s\" is not a string.", file, name);
+    if (!ARRAY_EXTEND(config->sessions, config->n_sessions))
+        return error_memory(error);
+    config->sessions[config->n_sessions++] = (struct gput_comparison_session){name, path->string};
+    return GPUT_OK;
+}
+
+/* Reads the sessions and the statistic from the file. */
+static int load_comparison(
+    struct gput_comparison_config *config, const char *path, struct gput_error *error)
+{
+    TRY(doc_read_json_file(path, MAX_BYTES, &config->root, error));
+    const struct doc *root = config->root;
+    if (root->kind != DOC_OBJECT)
+        return error_set(error, GPUT_ERROR_FORMAT, "Config file %s holds no JSON object.", path);
+    for (const struct doc *member = root->first; member; member = member->next) {
+        if (strcmp(member->key, "file_path_map") != 0 && strcmp(member->key, "statistic") != 0)
+            return error_set(error, GPUT_ERROR_FORMAT,
+                "Config file %s: \"%.100s\" is unknown. It may have file_path_map and statistic.",
+                path, member->key);
+    }
+    const struct doc *map = doc_get(root, "file_path_map");
+    if (map && map->kind != DOC_NULL) {
+        if (map->kind != DOC_OBJECT)
+            return error_set(error, GPUT_ERROR_FORMAT,
+                "Config file %s: file_path_map is not an object of session names and file paths.",
+                path);
+        for (const struct doc *session = map->first; session; session = session->next) {
+            if (session->kind != DOC_ARRAY)
+                TRY(add_session(config, session->key, session, path, error));
+            for (const struct doc *run = session->kind == DOC_ARRAY ? session->first : NULL; run;
+                 run = run->next)
+                TRY(add_session(config, session->key, run, path, error));
+        }
+    }
+
+    const struct doc *word = doc_get(root, "statistic");
+    if (!word || word->kind == DOC_NULL)
+        return GPUT_OK;
+    if (word->kind != DOC_STRING)
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "Config file %s: statistic is not a string.", path);
+    return gput_statistic_parse(word->string, &config->statistic, error);
+}
+
+int gput_comparison_config_load(
+    const char *path, struct gput_comparison_config **config, struct gput_error *error)
+{
+    *config = NULL;
+    struct gput_comparison_config *made = calloc(1, sizeof *made);
+    if (!made)
+        return error_memory(error);
+    made->statistic = GPUT_STATISTIC_MEAN;
+    int code = load_comparison(made, path, error);
+    if (code == GPUT_OK)
+        *config = made;
+    else
+        gput_comparison_config_destroy(made);
+    return code;
 }

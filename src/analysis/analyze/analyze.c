@@ -1,6 +1,4 @@
 #include "analysis/analyze/analysis.h"
-#include "analysis/analyze/analysis_energy.h"
-#include "analysis/analyze/analysis_warnings.h"
 #include "analysis/analyze/block_energy.h"
 #include "analysis/analyze/block_groups.h"
 #include "analysis/analyze/call_table.h"
@@ -12,14 +10,194 @@
 #include "base/number.h"
 #include "base/sized.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "files/marks/sub_tracking_children.h"
 #include "files/marks/sub_tracking_labels.h"
+#include "files/sqlite_file.h"
 #include "files/tracking/tracking_reader.h"
 #include "model/measurement_list.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * What the user of an analysis is warned of, when all of it is known.
+ */
+#define MAX_NAMED 3
+
+/* Passes a warning on; an empty one is none. */
+static void pass(const struct gput_analysis_options *options, const struct str *warning)
+{
+    if (warning->length > 0 && !warning->failed && options->warn)
+        options->warn(options->user, str_text(warning));
+}
+
+/* Warns of calls outside of the time of the samples, and of those that did not end. */
+static void warn_of_calls(const struct gput_analysis *analysis,
+    const struct gput_analysis_options *options, const struct call_table *calls)
+{
+    uint64_t outside = 0, open = 0, n_named = 0, skipped = calls->n_skipped;
+    CLEANUP_STR struct str names = {0}, about_outside = {0}, about_open = {0};
+    for (size_t i = 0; i < analysis->n_blocks; i++) {
+        const struct gput_code_block *block = &analysis->blocks[i];
+        outside += block->num_outside_calls;
+        open += block->num_open_calls;
+        if (block->num_open_calls > 0 && ++n_named <= MAX_NAMED)
+            str_printf(&names, "%s%.60s", n_named > 1 ? ", " : "", block->name);
+    }
+    if (outside > 0)
+        str_printf(&about_outside,
+            "%llu of %zu calls in %s stopped before the first sample of %s or started after its "
+            "last: they count as calls, but what they used is not known.",
+            (unsigned long long)outside, calls->n_calls, options->sub_tracking_file,
+            options->tracking_file);
+    pass(options, &about_outside);
+    if (open > 0)
+        str_printf(&about_open,
+            "%llu call%s in %s did not end (%s%s): up to the last sample %s part of their block's "
+            "time and figures, but not of its calls.",
+            (unsigned long long)open, open > 1 ? "s" : "", options->sub_tracking_file,
+            str_text(&names), n_named > MAX_NAMED ? " and others" : "",
+            open > 1 ? "they are" : "it is");
+    else if (skipped > 0)
+        str_printf(&about_open,
+            "%llu call%s in %s did not end, and %s skipped. --open-calls counts %s up to the last "
+            "sample.",
+            (unsigned long long)skipped, skipped > 1 ? "s" : "", options->sub_tracking_file,
+            skipped > 1 ? "are" : "is", skipped > 1 ? "them" : "it");
+    pass(options, &about_open);
+}
+
+/* Of calls outside of the samples, calls that did not end, samples whose time goes back, and values
+ * that are missing. `n_backward_rows` is the number of samples before the one before them. A
+ * warning that could not be made for lack of memory is skipped. */
+static void analysis_warn_of_gaps(const struct gput_analysis *analysis,
+    const struct gput_analysis_options *options, const struct call_table *calls,
+    uint64_t n_backward_rows)
+{
+    warn_of_calls(analysis, options, calls);
+    /* Warn of samples that are earlier than the one before them, and of values that some lack. */
+    CLEANUP_STR struct str names = {0}, about_order = {0}, about_values = {0};
+    unsigned long long n_rows = analysis->num_timepoints;
+    if (n_backward_rows > 0)
+        str_printf(&about_order,
+            "%llu of %llu samples in %s lie before the sample before them. If the system's time "
+            "was set back, what code blocks used around that time is wrong.",
+            (unsigned long long)n_backward_rows, n_rows, options->tracking_file);
+    pass(options, &about_order);
+    for (size_t i = 0; i < analysis->n_measurements; i++) {
+        uint64_t missing = analysis->overall[i].n_missing;
+        if (missing > 0 && missing < n_rows)
+            str_printf(&names, "%s%s in %llu", names.length ? ", " : "", analysis->measurements[i],
+                (unsigned long long)missing);
+    }
+    if (names.length && !names.failed)
+        str_printf(&about_values,
+            "Values are missing in some of the %llu samples of %s (%s): statistics are of the "
+            "others, and none where those are all 0.",
+            n_rows, options->tracking_file, str_text(&names));
+    pass(options, &about_values);
+}
+
+/* The table energy_data of a tracking file: joules since the start of the session, at moments in
+ * time. */
+struct energy_rows {
+    const char *path;
+    double origin; /* of the clock of the calls */
+    sqlite3 *database;
+    sqlite3_stmt *rows; /* NULL: there is no such table */
+    int timestamp;      /* the index of the column; -1: there is none */
+    int figures[GPUT_ENERGY_FIGURE_COUNT];
+};
+
+/* Opens the table, which a session without energy does not have. */
+static int open_rows(struct energy_rows *table, struct gput_error *error)
+{
+    bool has_table;
+    TRY(sqlite_file_open(table->path, &table->database, error));
+    TRY(sqlite_file_find_table(table->database, "energy_data", &has_table, error));
+    if (!has_table)
+        return GPUT_OK;
+    TRY(sqlite_file_prepare(
+        table->database, "SELECT * FROM energy_data", table->path, &table->rows, error));
+    for (int column = 0; column < sqlite3_column_count(table->rows); column++) {
+        const char *name = sqlite3_column_name(table->rows, column);
+        if (!name)
+            return error_memory(error);
+        if (strcmp(name, "timestamp") == 0)
+            table->timestamp = column;
+        for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+            if (strcmp(name, gput_energy_figure_name((enum gput_energy_figure)i)) == 0)
+                table->figures[i] = column;
+        }
+    }
+    return GPUT_OK;
+}
+
+static double value_at(const struct energy_rows *table, int column)
+{
+    return column < 0 || sqlite3_column_type(table->rows, column) == SQLITE_NULL
+               ? NAN
+               : sqlite3_column_double(table->rows, column);
+}
+
+/* Reads the next row, for block_energy_compute(). */
+static int next_row(void *user, double *time, double joules[GPUT_ENERGY_FIGURE_COUNT], bool *end,
+    struct gput_error *error)
+{
+    const struct energy_rows *table = user;
+    int result = sqlite3_step(table->rows);
+    *end = result == SQLITE_DONE;
+    if (*end)
+        return GPUT_OK;
+    if (result != SQLITE_ROW)
+        return sqlite_file_error(table->database, "read", table->path, error);
+    *time = value_at(table, table->timestamp) - table->origin;
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        joules[i] = value_at(table, table->figures[i]);
+    return GPUT_OK;
+}
+
+static int compute(struct energy_rows *table, const struct sweep_input *input,
+    struct session_energy *session, double (**joules)[GPUT_ENERGY_FIGURE_COUNT],
+    struct gput_error *error)
+{
+    const struct energy_points points = {next_row, table};
+    TRY(open_rows(table, error));
+    if (!table->rows || table->timestamp < 0)
+        return GPUT_OK;
+    *joules = calloc(input->n_targets + 1, sizeof **joules);
+    if (!*joules)
+        return error_memory(error);
+    return block_energy_compute(input, &points, session, *joules, error);
+}
+
+/*
+ * Reads the curve of energy of a tracking file, whose times `origin` brings to the clock of the
+ * calls, and gives the session and each target their joules, as block_energy_compute() does.
+ * `*joules` is NULL where the file has no such table, or after an error; free() it. Errors:
+ * GPUT_ERROR_MEMORY, and those of reading.
+ */
+static int analysis_energy_read(const char *tracking_file, double origin,
+    const struct sweep_input *input, struct session_energy *session,
+    double (**joules)[GPUT_ENERGY_FIGURE_COUNT], struct gput_error *error)
+{
+    struct energy_rows table = {.path = tracking_file, .origin = origin, .timestamp = -1};
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        table.figures[i] = -1;
+    *joules = NULL;
+    if (!text_ends_with(tracking_file, ".sqlite"))
+        return GPUT_OK;
+    int code = compute(&table, input, session, joules, error);
+    sqlite3_finalize(table.rows);
+    sqlite3_close(table.database);
+    if (code != GPUT_OK) {
+        free(*joules);
+        *joules = NULL;
+    }
+    return code;
+}
 
 #define BATCH 256
 

@@ -9,7 +9,7 @@
 #include "files/history/history_files.h"
 #include "files/history/history_folder.h"
 #include "files/history/history_job.h"
-#include "files/history/history_part.h"
+#include "history_files.h"
 #include "files/history/history_row.h"
 #include "model/results.h"
 

@@ -12,17 +12,116 @@
 #include "files/sqlite_file.h"
 #include "files/sqlite_library.h"
 #include "files/sqlite_tables.h"
-#include "files/tracking/sqlite_insert.h"
 #include "files/tracking/tracking_format.h"
 #include "files/tracking/tracking_sqlite_rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/*
+ * A prepared insert of rows into a table of a SQLite tracking file.
+ */
+
+/* The caller sets all but the statement. */
+struct sqlite_insert {
+    sqlite3 *database; /* not owned */
+    const char *path;  /* for messages; not owned */
+    const char *name;  /* of the table; not owned, used until it is prepared */
+    size_t columns;
+    sqlite3_stmt *statement; /* sqlite_insert_finish() frees it */
+};
+
+/* Prepares the insert into a table that exists. */
+static int sqlite_insert_prepare(struct sqlite_insert *insert, struct gput_error *error)
+{
+    CLEANUP_STR struct str text = {0}, last = {0};
+    str_append(&text, "INSERT OR REPLACE INTO ");
+    sqlite_file_append_name(&text, insert->name);
+    for (size_t i = 0; i < insert->columns; i++)
+        str_append(&text, i ? ", ?" : " VALUES (?");
+    str_append_char(&text, ')');
+    if (text.failed)
+        return error_memory(error);
+    TRY(sqlite_file_prepare(insert->database, text.data, insert->path, &insert->statement, error));
+
+    /* SQLite then keeps the pages in memory to which rows are appended: a transaction reads none,
+     * and is right also when the index of the log is lost meanwhile. */
+    str_append(&last, "SELECT max(rowid) FROM ");
+    sqlite_file_append_name(&last, insert->name);
+    if (!last.failed)
+        sqlite3_exec(insert->database, last.data, NULL, NULL, NULL);
+    return GPUT_OK;
+}
+
+/* The same, after the table was created with these columns. */
+static int sqlite_insert_create_table(
+    struct sqlite_insert *insert, const struct tracking_column *columns, struct gput_error *error)
+{
+    static const char *const types[] = {[TRACKING_INTEGER] = "INTEGER",
+        [TRACKING_REAL] = "REAL",
+        [TRACKING_TEXT] = "TEXT",
+        [TRACKING_KEY] = "TEXT PRIMARY KEY"};
+    CLEANUP_STR struct str create = {0};
+    str_append(&create, "CREATE TABLE ");
+    sqlite_file_append_name(&create, insert->name);
+    for (size_t i = 0; i < insert->columns; i++) {
+        str_append(&create, i ? ", " : " (");
+        sqlite_file_append_name(&create, columns[i].name);
+        str_printf(&create, " %s", types[columns[i].kind]);
+    }
+    str_append_char(&create, ')');
+    if (create.failed)
+        return error_memory(error);
+    TRY(sqlite_file_run(insert->database, create.data, insert->path, error));
+    return sqlite_insert_prepare(insert, error);
+}
+
+/* Binds one value a column. Texts must live until the row is inserted. */
+static void sqlite_insert_bind(
+    const struct sqlite_insert *insert, const struct tracking_value *values)
+{
+    for (size_t i = 0; i < insert->columns; i++) {
+        int place = (int)i + 1;
+        switch (values[i].kind) {
+        case TRACKING_NULL:
+            sqlite3_bind_null(insert->statement, place);
+            break;
+        case TRACKING_INTEGER:
+            sqlite3_bind_int64(insert->statement, place, values[i].integer);
+            break;
+        case TRACKING_REAL: /* NaN becomes NULL */
+            sqlite3_bind_double(insert->statement, place, values[i].real);
+            break;
+        case TRACKING_TEXT:
+        case TRACKING_KEY:
+            sqlite3_bind_text(insert->statement, place, values[i].text, -1, SQLITE_STATIC);
+            break;
+        }
+    }
+}
+
+/* Inserts the row whose values are bound; false: SQLite has the error. */
+static bool sqlite_insert_run(const struct sqlite_insert *insert)
+{
+    bool done = sqlite3_step(insert->statement) == SQLITE_DONE;
+    sqlite3_reset(insert->statement);
+    return done;
+}
+
+/* Frees the statement; several calls do no harm. */
+static void sqlite_insert_finish(struct sqlite_insert *insert)
+{
+    sqlite3_finalize(insert->statement);
+    insert->statement = NULL;
+}
 
 #define BATCH_NS NS_PER_SECOND
 
