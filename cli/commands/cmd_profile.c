@@ -263,23 +263,6 @@ static int read_intervals(
     return GPUT_OK;
 }
 
-static int read_lists(const struct arguments *arguments, struct lists *lists,
-    struct gput_profile_options *options, struct gput_error *error)
-{
-    for (int i = 0; i < LISTS; i++)
-        TRY(list_read(arguments, list_options[i], &lists->of[i], error));
-    TRY(read_ranges(lists, options, error));
-    TRY(read_moments(lists, options, error));
-    TRY(read_intervals(lists, options, error));
-    options->resources = lists->of[RESOURCES].items;
-    options->n_resources = lists->of[RESOURCES].count;
-    options->phases = lists->of[PHASES].items;
-    options->n_phases = lists->of[PHASES].count;
-    options->metrics = lists->of[METRICS].items;
-    options->n_metrics = lists->of[METRICS].count;
-    return GPUT_OK;
-}
-
 static int read_options(const struct arguments *arguments, struct lists *lists,
     struct gput_profile_options *options, struct gput_error *error)
 {
@@ -301,7 +284,18 @@ static int read_options(const struct arguments *arguments, struct lists *lists,
         TRY(choice_read(OPTION_UTILIZATION_BY, word, "grouping", &choice, error));
         *(choice == 0 ? &options->by_phase : &options->by_dimension) = true;
     }
-    return read_lists(arguments, lists, options, error);
+    for (int i = 0; i < LISTS; i++)
+        TRY(list_read(arguments, list_options[i], &lists->of[i], error));
+    TRY(read_ranges(lists, options, error));
+    TRY(read_moments(lists, options, error));
+    TRY(read_intervals(lists, options, error));
+    options->resources = lists->of[RESOURCES].items;
+    options->n_resources = lists->of[RESOURCES].count;
+    options->phases = lists->of[PHASES].items;
+    options->n_phases = lists->of[PHASES].count;
+    options->metrics = lists->of[METRICS].items;
+    options->n_metrics = lists->of[METRICS].count;
+    return GPUT_OK;
 }
 
 /* What is reported while a view is made. */

@@ -97,17 +97,6 @@ static void send_session(const struct gput_table *sessions, size_t row,
         sent->gone = error.errno_value == EBUSY ? "stays busy" : "is not there";
 }
 
-static int check(const struct sent *sent, struct gput_error *error)
-{
-    if (sent->failed > 0)
-        return error_set(error, GPUT_ERROR_IO,
-            "%zu of %zu sessions were not sent, or not completely.", sent->failed, sent->sessions);
-    if (sent->unreadable > 0)
-        return error_set(error, GPUT_ERROR_FORMAT, "%zu file%s skipped.", sent->unreadable,
-            sent->unreadable == 1 ? " was" : "s were");
-    return GPUT_OK;
-}
-
 static int send_all(const struct gput_tables *found, const struct gput_push_options *wanted,
     struct gput_error *error)
 {
@@ -142,7 +131,13 @@ static int send_all(const struct gput_tables *found, const struct gput_push_opti
             "The named files and folders contain no session with metrics.");
     printf("%zu of %zu sessions sent: %llu samples\n", sent.sessions - sent.failed, sent.sessions,
         (unsigned long long)sent.counts.sent);
-    return check(&sent, error);
+    if (sent.failed > 0)
+        return error_set(error, GPUT_ERROR_IO,
+            "%zu of %zu sessions were not sent, or not completely.", sent.failed, sent.sessions);
+    if (sent.unreadable > 0)
+        return error_set(error, GPUT_ERROR_FORMAT, "%zu file%s skipped.", sent.unreadable,
+            sent.unreadable == 1 ? " was" : "s were");
+    return GPUT_OK;
 }
 
 static int push(const struct arguments *arguments, struct gput_error *error)

@@ -193,34 +193,6 @@ static int read_maps(const struct arguments *arguments, struct session_list *lis
     return GPUT_OK;
 }
 
-/* A session keeps the place that the config, which may be NULL, gives it, as in the old command. */
-static void merge(struct session_list *list, const struct gput_comparison_config *config,
-    const struct gput_comparison_session *maps)
-{
-    bool *used = calloc(list->n_names + 1, sizeof *used);
-    size_t count = 0;
-    const struct gput_comparison_session *sessions =
-        config ? gput_comparison_config_sessions(config, &count) : NULL;
-    for (size_t i = 0; used && i < count; i++) {
-        const char *name = sessions[i].name;
-        if (!is_mapped(list, name)) {
-            list->items[list->count++] = sessions[i];
-            continue;
-        }
-        for (size_t k = 0; k < list->n_names; k++) {
-            if (!used[k] && strcmp(maps[k].name, name) == 0) {
-                list->items[list->count++] = maps[k];
-                used[k] = true;
-            }
-        }
-    }
-    for (size_t k = 0; used && k < list->n_names; k++) {
-        if (!used[k])
-            list->items[list->count++] = maps[k];
-    }
-    free(used);
-}
-
 static int list_sessions(const struct arguments *arguments,
     const struct gput_comparison_config *config, struct session_list *list,
     struct gput_error *error)
@@ -234,8 +206,31 @@ static int list_sessions(const struct arguments *arguments,
     list->names = calloc(capacity, sizeof *list->names);
     int code = maps && list->items && list->names ? read_maps(arguments, list, maps, error)
                                                   : error_memory(error);
-    if (code == GPUT_OK)
-        merge(list, config, maps);
+    if (code == GPUT_OK) {
+        /* A session keeps the place that the config gives it, as in the old command. */
+        bool *used = calloc(list->n_names + 1, sizeof *used);
+        size_t count = 0;
+        const struct gput_comparison_session *sessions =
+            config ? gput_comparison_config_sessions(config, &count) : NULL;
+        for (size_t i = 0; used && i < count; i++) {
+            const char *name = sessions[i].name;
+            if (!is_mapped(list, name)) {
+                list->items[list->count++] = sessions[i];
+                continue;
+            }
+            for (size_t k = 0; k < list->n_names; k++) {
+                if (!used[k] && strcmp(maps[k].name, name) == 0) {
+                    list->items[list->count++] = maps[k];
+                    used[k] = true;
+                }
+            }
+        }
+        for (size_t k = 0; used && k < list->n_names; k++) {
+            if (!used[k])
+                list->items[list->count++] = maps[k];
+        }
+        free(used);
+    }
     free(maps);
     if (code == GPUT_OK && list->count == 0)
         code = error_set(error, GPUT_ERROR_INVALID,

@@ -83,30 +83,6 @@ static int read_options(const struct arguments *arguments, struct gput_timeline_
     return code;
 }
 
-/* What was merged, for people; where the timeline itself goes to the screen, to the other one. */
-static void say(const struct gput_timeline_result *result)
-{
-    const char *path = result->path;
-    bool to_stdout =
-        strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-    struct gput_error ignored; /* the timeline is there */
-    char text[sizeof result->path + 512];
-    int used = snprintf(text, sizeof text,
-        "%s: %" PRIu64 " slices, %" PRIu64 " counter readings and %" PRIu64
-        " other events of %" PRIu64 " files, %.6f s from the first to the last\n",
-        result->path, result->slices, result->counters, result->others, result->files,
-        (double)(result->end_us - result->start_us) / 1e6);
-    if (result->unusable > 0)
-        used += snprintf(text + used, sizeof text - (size_t)used,
-            "%" PRIu64
-            " events lack a time, a duration or their other end, or are of no known type\n",
-            result->unusable);
-    if (result->left_out > 0)
-        snprintf(text + used, sizeof text - (size_t)used,
-            "%" PRIu64 " events are outside of the selection\n", result->left_out);
-    report_write_text(NULL, to_stdout ? STDERR_FILENO : STDOUT_FILENO, text, &ignored);
-}
-
 int cmd_timeline_merge(const struct arguments *arguments)
 {
     struct gput_timeline_options options = gput_timeline_options_default();
@@ -124,7 +100,27 @@ int cmd_timeline_merge(const struct arguments *arguments)
         code = gput_timeline_merge(&options, &result, &error);
     analysis_end_progress(&shown);
     free(suffixes);
-    if (code == GPUT_OK)
-        say(&result);
+    if (code == GPUT_OK) {
+        /* Tell people what was merged, on stderr where the timeline itself goes to stdout. */
+        const char *path = result.path;
+        bool to_stdout = strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0 ||
+                         strncmp(path, "/proc/", 6) == 0;
+        struct gput_error ignored; /* the timeline is there */
+        char text[sizeof result.path + 512];
+        int used = snprintf(text, sizeof text,
+            "%s: %" PRIu64 " slices, %" PRIu64 " counter readings and %" PRIu64
+            " other events of %" PRIu64 " files, %.6f s from the first to the last\n",
+            result.path, result.slices, result.counters, result.others, result.files,
+            (double)(result.end_us - result.start_us) / 1e6);
+        if (result.unusable > 0)
+            used += snprintf(text + used, sizeof text - (size_t)used,
+                "%" PRIu64
+                " events lack a time, a duration or their other end, or are of no known type\n",
+                result.unusable);
+        if (result.left_out > 0)
+            snprintf(text + used, sizeof text - (size_t)used,
+                "%" PRIu64 " events are outside of the selection\n", result.left_out);
+        report_write_text(NULL, to_stdout ? STDERR_FILENO : STDOUT_FILENO, text, &ignored);
+    }
     return message_exit_status(code, &error, usage ? EXIT_USAGE : EXIT_FAILURE);
 }

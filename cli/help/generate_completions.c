@@ -153,15 +153,6 @@ static void put_bash_help(FILE *file)
     fputs("            *) options= ;;\n            esac\n        fi\n", file);
 }
 
-/* The first word of a family: what may follow it. */
-static void put_bash_family(FILE *file, const struct command *commands, int count, int first)
-{
-    int length = (int)strcspn(commands[first].name, " ");
-    fprintf(file, "    '%.*s')\n        kind=words options='", length, commands[first].name);
-    put_second_words(file, commands, count, first, " ");
-    fputs("'\n        ;;\n", file);
-}
-
 void generate_bash(FILE *file)
 {
     int count;
@@ -177,8 +168,13 @@ void generate_bash(FILE *file)
     }
     fputs(bash_middle, file);
     for (int i = 0; i < count; i++) {
-        if (second_word(commands[i].name) && is_first_of_family(commands, i))
-            put_bash_family(file, commands, count, i);
+        if (second_word(commands[i].name) && is_first_of_family(commands, i)) {
+            /* After the first word of a family: what may follow it. */
+            int length = (int)strcspn(commands[i].name, " ");
+            fprintf(file, "    '%.*s')\n        kind=words options='", length, commands[i].name);
+            put_second_words(file, commands, count, i, " ");
+            fputs("'\n        ;;\n", file);
+        }
         const struct command *command = &commands[i];
         fprintf(file, "    '%s')\n        case $previous in\n", command->name);
         for (const enum option_id *id = command->options; *id != OPTION_END; id++)
@@ -350,51 +346,6 @@ static const char fish_head[] =
     "complete -c gpu-tracker -f\n"
     "set -g __gpu_tracker_names";
 
-static void put_fish_option(FILE *file, const struct command *command, const struct option *row)
-{
-    fprintf(file, "complete -c gpu-tracker -n '__gpu_tracker_is \"%s\"'", command->name);
-    if (row->short_name)
-        fprintf(file, " -s %c", row->short_name);
-    if (row->long_name)
-        fprintf(file, " -l %s", row->long_name);
-    if (row->kind == ARGUMENT_FILE)
-        fputs(" -r -F", file);
-    else if (row->kind == ARGUMENT_WORD)
-        fprintf(file, " -x -a '%s'", row->words);
-    else if (row->kind == ARGUMENT_COMMAND)
-        fputs(" -x -a '(__fish_complete_command)'", file);
-    else if (row->kind == ARGUMENT_TEXT && !row->optional)
-        fputs(" -x", file);
-    fputs(" -d '", file);
-    put_escaped(file, row->help, false);
-    fputs("'\n", file);
-}
-
-static void put_fish_name(FILE *file, const struct command *command, const char *family)
-{
-    const char *name = family[0] ? second_word(command->name) : command->name;
-    fprintf(file, "complete -c gpu-tracker -n '__gpu_tracker_is \"%s\"' -a %s -d '", family, name);
-    put_escaped(file, command->summary, false);
-    fputs("'\n", file);
-}
-
-/* Fish finds the tracked command by itself when it knows what to skip: two words, and the options
- * whose value is a word of its own. */
-static void put_fish_subcommand(FILE *file, const struct command *command)
-{
-    fprintf(file,
-        "complete -c gpu-tracker -n '__gpu_tracker_is \"%s\"' -x -a '(__fish_complete_subcommand "
-        "--fcs-skip=2 --",
-        command->name);
-    for (const enum option_id *id = command->options; *id != OPTION_END; id++) {
-        if (option(*id)->kind == ARGUMENT_NONE)
-            continue;
-        fputc(' ', file);
-        put_names(file, option(*id), " ");
-    }
-    fputs(")'\n", file);
-}
-
 /* As put_bash_help(). */
 static void put_fish_help(FILE *file, const struct command *command)
 {
@@ -430,12 +381,48 @@ void generate_fish(FILE *file)
             snprintf(first, sizeof first, "%.*s", (int)strcspn(command->name, " "), command->name);
         if (first[0] && is_first_of_family(commands, i))
             fprintf(file, "complete -c gpu-tracker -n '__gpu_tracker_is \"\"' -a %s\n", first);
-        if (command->name[0])
-            put_fish_name(file, command, first);
-        for (const enum option_id *id = command->options; *id != OPTION_END; id++)
-            put_fish_option(file, command, option(*id));
-        if (command->operands.kind == ARGUMENT_COMMAND)
-            put_fish_subcommand(file, command);
+        if (command->name[0]) {
+            const char *name = first[0] ? second_word(command->name) : command->name;
+            fprintf(file, "complete -c gpu-tracker -n '__gpu_tracker_is \"%s\"' -a %s -d '", first,
+                name);
+            put_escaped(file, command->summary, false);
+            fputs("'\n", file);
+        }
+        for (const enum option_id *id = command->options; *id != OPTION_END; id++) {
+            const struct option *row = option(*id);
+            fprintf(file, "complete -c gpu-tracker -n '__gpu_tracker_is \"%s\"'", command->name);
+            if (row->short_name)
+                fprintf(file, " -s %c", row->short_name);
+            if (row->long_name)
+                fprintf(file, " -l %s", row->long_name);
+            if (row->kind == ARGUMENT_FILE)
+                fputs(" -r -F", file);
+            else if (row->kind == ARGUMENT_WORD)
+                fprintf(file, " -x -a '%s'", row->words);
+            else if (row->kind == ARGUMENT_COMMAND)
+                fputs(" -x -a '(__fish_complete_command)'", file);
+            else if (row->kind == ARGUMENT_TEXT && !row->optional)
+                fputs(" -x", file);
+            fputs(" -d '", file);
+            put_escaped(file, row->help, false);
+            fputs("'\n", file);
+        }
+        if (command->operands.kind == ARGUMENT_COMMAND) {
+            /* Fish finds the tracked command by itself when it knows what to skip: two words, and
+             * the options whose value is a word of its own. */
+            fprintf(file,
+                "complete -c gpu-tracker -n '__gpu_tracker_is \"%s\"' -x -a "
+                "'(__fish_complete_subcommand "
+                "--fcs-skip=2 --",
+                command->name);
+            for (const enum option_id *id = command->options; *id != OPTION_END; id++) {
+                if (option(*id)->kind == ARGUMENT_NONE)
+                    continue;
+                fputc(' ', file);
+                put_names(file, option(*id), " ");
+            }
+            fputs(")'\n", file);
+        }
         if (command->operands.kind == ARGUMENT_HELP)
             put_fish_help(file, command);
         if (command->operands.kind == ARGUMENT_FILE)

@@ -145,14 +145,6 @@ static void put_option(FILE *file, const struct option *row)
     put_text(file, text);
 }
 
-/* Lines of examples, whose first letters are not special to roff. */
-static void put_examples(FILE *file, const char *examples)
-{
-    fputs(".PP\n.EX\n", file);
-    put_text(file, examples);
-    fputs(".EE\n", file);
-}
-
 /* Of a page: "gpu-tracker", or with the first word of its commands "gpu-tracker-run". */
 static void put_page_name(FILE *file, const char *family, bool is_upper)
 {
@@ -189,9 +181,14 @@ static bool is_of_family(const struct command *command, const char *family)
            (command->name[length] == '\0' || command->name[length] == ' ');
 }
 
-/* Each command with its summary, and below its first word's page. */
-static void put_commands(FILE *file)
+void generate_man(FILE *file)
 {
+    const struct command *program = command_find("");
+    put_head(file, "", "What a command really used.");
+    fputs(".B gpu\\-tracker\n.I COMMAND\n[OPTIONS] ...\n.br\n", file);
+    put_synopsis(file, program);
+    fputs(introduction, file);
+    /* List each command with its summary, and below it the page of its first word. */
     int count;
     const struct command *commands = command_table(&count);
     fputs(".SH COMMANDS\nEach has a page of its own, by its first word: "
@@ -204,16 +201,6 @@ static void put_commands(FILE *file)
         put_text(file, commands[i].name);
         put_text(file, commands[i].summary);
     }
-}
-
-void generate_man(FILE *file)
-{
-    const struct command *program = command_find("");
-    put_head(file, "", "What a command really used.");
-    fputs(".B gpu\\-tracker\n.I COMMAND\n[OPTIONS] ...\n.br\n", file);
-    put_synopsis(file, program);
-    fputs(introduction, file);
-    put_commands(file);
     fputs(".SH OPTIONS\n", file);
     put_option(file, option(OPTION_HELP));
     put_option(file, option(OPTION_PROGRAM_VERSION));
@@ -247,7 +234,9 @@ bool generate_man_of(FILE *file, const char *family)
         if (n_commands > 1)
             put_text(file, commands[i].name);
         put_paragraphs(file, commands[i].help);
-        put_examples(file, commands[i].examples);
+        fputs(".PP\n.EX\n", file); /* no line of them begins with a letter special to roff */
+        put_text(file, commands[i].examples);
+        fputs(".EE\n", file);
         fputs(n_commands == 1 ? ".SH OPTIONS\n" : ".SS Options\n", file);
         for (const enum option_id *id = commands[i].options; *id != OPTION_END; id++)
             put_option(file, option(*id));

@@ -325,15 +325,6 @@ static void print_short_option(FILE *file, const char *title, const struct optio
     fprintf(file, "%s\n", text);
 }
 
-/* Those of the groups, with the title before the first of each. */
-static void print_groups(FILE *file, const struct option_group *groups)
-{
-    for (; groups->title; groups++) {
-        for (size_t i = 0; groups->ids[i] != OPTION_END; i++)
-            print_short_option(file, i > 0 ? " " : groups->title, option(groups->ids[i]));
-    }
-}
-
 void help_print_short(FILE *file, const struct command *command)
 {
     if (!command->name[0]) {
@@ -346,7 +337,10 @@ void help_print_short(FILE *file, const struct command *command)
     print_examples(file, command->examples, 3);
     fprintf(file, "\nOptions (all about them: gpu-tracker %s --help):\n", command->name);
     if (command->groups) {
-        print_groups(file, command->groups);
+        for (const struct option_group *group = command->groups; group->title; group++) {
+            for (size_t i = 0; group->ids[i] != OPTION_END; i++)
+                print_short_option(file, i > 0 ? " " : group->title, option(group->ids[i]));
+        }
         return;
     }
     for (const enum option_id *id = command->options; *id != OPTION_END; id++) {

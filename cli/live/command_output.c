@@ -25,15 +25,6 @@ static void close_one(int *fd)
     *fd = -1;
 }
 
-/* A file that is gone when it is closed: it may become large, so not in memory where that can be
- * helped. The system call: glibc has its function since 2.27 alone. */
-static int open_spool(void)
-{
-    const char *folder = environment_path("TMPDIR");
-    int fd = open(folder && folder[0] ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    return fd >= 0 ? fd : (int)syscall(SYS_memfd_create, "gpu-tracker-output", MFD_CLOEXEC);
-}
-
 static int open_pair(struct command_output *output, const struct terminal *terminal)
 {
     char path[64];
@@ -44,7 +35,12 @@ static int open_pair(struct command_output *output, const struct terminal *termi
     output->slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (output->slave < 0 || tcsetattr(output->slave, TCSANOW, &terminal->before) != 0)
         return errno;
-    output->spool = open_spool();
+    /* The spool is gone when it is closed. It may become large, so it is in memory only where there
+     * is no such file. memfd_create() is in glibc since 2.27 alone. */
+    const char *folder = environment_path("TMPDIR");
+    int fd = open(folder && folder[0] ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    output->spool =
+        fd >= 0 ? fd : (int)syscall(SYS_memfd_create, "gpu-tracker-output", MFD_CLOEXEC);
     if (output->spool < 0 || !transcript_init(&output->transcript) ||
         !str_reserve(&output->rest, PART))
         return errno;

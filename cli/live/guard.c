@@ -37,15 +37,6 @@ static bool write_all(int fd, const char *bytes, size_t length)
     return true;
 }
 
-static void restore(
-    const struct guard_state *state, const struct termios *before, const char *leave)
-{
-    if (atomic_load(&state->is_shown))
-        write_all(GUARD_TERMINAL, leave, strlen(leave));
-    if (atomic_load(&state->has_settings))
-        tcsetattr(GUARD_TERMINAL, TCSANOW, before);
-}
-
 static bool copy(struct line_ends *ends, const char *bytes, size_t length)
 {
     char stripped[PART + 1];
@@ -79,10 +70,17 @@ static void copy_output(struct line_ends *ends)
     }
 }
 
-/* Without all other descriptors: the guard may live longer than gpu-tracker, and must not keep a
- * pipe or a lock. */
-static void keep_descriptors(int pipe_fd, const struct guard_options *options)
+static _Noreturn void run(
+    int pipe_fd, const struct guard_state *state, const struct guard_options *options)
 {
+    struct termios before = *options->before;
+    struct line_ends ends = line_ends_of(&before);
+    bool has_master = options->master >= 0;
+    setsid(); /* a signal to the group of gpu-tracker is not for the guard */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    /* Close all other descriptors: the guard may live longer than gpu-tracker, and must not keep a
+     * pipe or a lock. */
     int wanted[GUARD_COUNT] = {
         -1, -1, -1, pipe_fd, options->terminal, options->spool, options->master};
     int copies[GUARD_COUNT];
@@ -97,18 +95,6 @@ static void keep_descriptors(int pipe_fd, const struct guard_options *options)
     if (syscall(SYS_close_range, (unsigned)GUARD_COUNT, UINT_MAX, 0) != 0)
         for (int fd = GUARD_COUNT; fd < 4096; fd++)
             close(fd);
-}
-
-static _Noreturn void run(
-    int pipe_fd, const struct guard_state *state, const struct guard_options *options)
-{
-    struct termios before = *options->before;
-    struct line_ends ends = line_ends_of(&before);
-    bool has_master = options->master >= 0;
-    setsid(); /* a signal to the group of gpu-tracker is not for the guard */
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    keep_descriptors(pipe_fd, options);
     char word = 0;
     ssize_t got;
     do
@@ -117,7 +103,10 @@ static _Noreturn void run(
     if (got == 1 && word == WORD_END)
         _exit(0);
     if (got != 1) { /* gpu-tracker was killed */
-        restore(state, &before, options->leave);
+        if (atomic_load(&state->is_shown))
+            write_all(GUARD_TERMINAL, options->leave, strlen(options->leave));
+        if (atomic_load(&state->has_settings))
+            tcsetattr(GUARD_TERMINAL, TCSANOW, &before);
         replay(state, &ends);
     }
     if (has_master)

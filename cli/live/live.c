@@ -124,25 +124,6 @@ static char *read_command(void *user, const struct gput_snapshot_process *proces
     return command_line_read(live->procfs, process->pid);
 }
 
-static void prepare_view(struct live *live)
-{
-    struct view *view = &live->view;
-    bool has_output =
-        live->output.is_replaced[STDOUT_FILENO] || live->output.is_replaced[STDERR_FILENO];
-    view->figures.is_machine = live->options.is_machine;
-    view->runs_command = live->options.runs_command;
-    view->takes_input = live->output.is_replaced[STDIN_FILENO];
-    view->output = has_output ? &live->output.transcript : NULL;
-    view->processes.is_tree = !live->options.is_machine;
-    view->processes.read_command = read_command;
-    live->machine.procfs = live->procfs;
-    view->processes.user = live;
-    live->blocks.path = live->options.sub_tracking_file;
-    view->blocks = &live->blocks;
-    frame_init(
-        &live->frame, live->terminal.is_ascii, live->terminal.is_coarse, live->terminal.has_colors);
-}
-
 static int open_streams(struct live *live, struct gput_error *error)
 {
     static const struct command_output none = {
@@ -197,7 +178,21 @@ int live_open(const struct live_options *options, struct live **live, struct gpu
     }
     int code = open_streams(opened, error);
     if (code == GPUT_OK) {
-        prepare_view(opened);
+        struct view *view = &opened->view;
+        bool has_output =
+            opened->output.is_replaced[STDOUT_FILENO] || opened->output.is_replaced[STDERR_FILENO];
+        view->figures.is_machine = opened->options.is_machine;
+        view->runs_command = opened->options.runs_command;
+        view->takes_input = opened->output.is_replaced[STDIN_FILENO];
+        view->output = has_output ? &opened->output.transcript : NULL;
+        view->processes.is_tree = !opened->options.is_machine;
+        view->processes.read_command = read_command;
+        opened->machine.procfs = opened->procfs;
+        view->processes.user = opened;
+        opened->blocks.path = opened->options.sub_tracking_file;
+        view->blocks = &opened->blocks;
+        frame_init(&opened->frame, opened->terminal.is_ascii, opened->terminal.is_coarse,
+            opened->terminal.has_colors);
         *live = opened;
     } else {
         free_live(opened);
@@ -223,30 +218,6 @@ void live_take_streams(struct live *live)
 }
 
 /* ---- events ---- */
-
-static void watch(struct live *live)
-{
-    bool is_busy = live->terminal.pending.length > 0;
-    uint32_t wanted = EPOLLIN | (is_busy ? EPOLLOUT : 0);
-    /* In the background the terminal is that of others: reading would stop us. */
-    if (live->is_gone || !terminal_is_foreground(&live->terminal))
-        wanted = 0;
-    struct epoll_event event = {.events = wanted};
-    if (wanted != live->watched) {
-        int action = !live->watched ? EPOLL_CTL_ADD : wanted ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
-        epoll_ctl(live->poll_fd, action, live->terminal.fd, &event);
-        live->watched = wanted;
-    }
-    /* A terminal that takes nothing holds the command back, as it would without us. */
-    bool wants_output =
-        live->output.master >= 0 && !live->output.is_over && (live->terminal.is_shown || !is_busy);
-    if (wants_output != live->watches_output) {
-        event.events = EPOLLIN;
-        epoll_ctl(live->poll_fd, wants_output ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, live->output.master,
-            &event);
-        live->watches_output = wants_output;
-    }
-}
 
 /* Whether the terminal is the command's: the user closed the view, or the command has a view of its
  * own, such as a pager or an editor, for now. */
@@ -290,13 +261,6 @@ static void close_view(struct live *live)
 {
     live->is_closed = true;
     hide_view(live);
-}
-
-static void note_hang_up(struct live *live)
-{
-    live->is_gone = live->is_closed = true;
-    live->terminal.is_shown = false;
-    live->terminal.pending.length = 0;
 }
 
 /* ---- figures ---- */
@@ -350,26 +314,6 @@ static void show_moment(struct live *live)
     process_rows_take(rows, shown, seconds);
 }
 
-static void take_snapshot(struct live *live, struct gput_snapshot *snapshot)
-{
-    struct gput_results *results = NULL;
-    double before = live->view.figures.elapsed_seconds;
-    gput_session_results_so_far(live->session, &results, NULL);
-    machine_read(&live->machine, (double)clock_monotonic_ms() / 1000);
-    view_figures_add(&live->view.figures, snapshot, results, &live->machine);
-    gput_results_destroy(results);
-    live->has_changed = true;
-    struct gput_snapshot *last = live->snapshot;
-    live->snapshot = snapshot;
-    if (!live->view.figures.is_held)
-        process_rows_take(
-            &live->view.processes, snapshot, live->view.figures.elapsed_seconds - before);
-    if (last)
-        keep_snapshot(live, last, live->view.processes.snapshot == last);
-    if (live->view.figures.is_held)
-        show_moment(live); /* what was shown may have been dropped */
-}
-
 static void update_figures(struct live *live, int64_t now)
 {
     struct gput_snapshot *snapshot;
@@ -387,24 +331,26 @@ static void update_figures(struct live *live, int64_t now)
     open_blocks_update(&live->blocks, snapshot, now);
     live->view.now = (double)gput_snapshot_sample(snapshot)->time_ns * 1e-9;
     live->due_ms = now + (interval_ms > FIGURES_MS ? interval_ms : FIGURES_MS);
-    take_snapshot(live, snapshot);
+    struct gput_results *results = NULL;
+    double before = live->view.figures.elapsed_seconds;
+    gput_session_results_so_far(live->session, &results, NULL);
+    machine_read(&live->machine, (double)clock_monotonic_ms() / 1000);
+    view_figures_add(&live->view.figures, snapshot, results, &live->machine);
+    gput_results_destroy(results);
+    live->has_changed = true;
+    struct gput_snapshot *last = live->snapshot;
+    live->snapshot = snapshot;
+    if (!live->view.figures.is_held)
+        process_rows_take(
+            &live->view.processes, snapshot, live->view.figures.elapsed_seconds - before);
+    if (last)
+        keep_snapshot(live, last, live->view.processes.snapshot == last);
+    if (live->view.figures.is_held)
+        show_moment(live);        /* what was shown may have been dropped */
     live->output.is_over = false; /* it may have been opened again */
 }
 
 /* ---- keys ---- */
-
-static void send_signal(struct live *live)
-{
-    struct gput_error error;
-    struct view *view = &live->view;
-    if (strcmp(live->procfs, "/proc") != 0)
-        snprintf(view->message, sizeof view->message,
-            "No signal is sent: pids of %s may belong to other processes here.", live->procfs);
-    else if (process_signal_send(&view->signalled, view->signal_number, &error) == GPUT_OK)
-        snprintf(view->message, sizeof view->message, "Sent to %d.", (int)view->signalled.pid);
-    else
-        snprintf(view->message, sizeof view->message, "%.150s", error.message);
-}
 
 static void take_key(struct live *live, uint32_t key)
 {
@@ -424,9 +370,18 @@ static void take_key(struct live *live, uint32_t key)
         if (live->snapshot)
             show_moment(live);
         break;
-    case VIEW_SEND_SIGNAL:
-        send_signal(live);
+    case VIEW_SEND_SIGNAL: {
+        struct gput_error error;
+        struct view *view = &live->view;
+        if (strcmp(live->procfs, "/proc") != 0)
+            snprintf(view->message, sizeof view->message,
+                "No signal is sent: pids of %s may belong to other processes here.", live->procfs);
+        else if (process_signal_send(&view->signalled, view->signal_number, &error) == GPUT_OK)
+            snprintf(view->message, sizeof view->message, "Sent to %d.", (int)view->signalled.pid);
+        else
+            snprintf(view->message, sizeof view->message, "%.150s", error.message);
         break;
+    }
     case VIEW_SEND_INPUT:
         command_output_send(&live->output, live->view.input, strlen(live->view.input));
         command_output_send(&live->output, "\r", 1);
@@ -451,8 +406,11 @@ static void read_terminal(struct live *live, int64_t now)
     for (;;) {
         size_t space = is_away(live) ? sizeof bytes : sizeof bytes - live->keys.length;
         ssize_t got = read(live->terminal.fd, bytes, space);
-        if (got == 0 || (got < 0 && errno == EIO))
-            note_hang_up(live);
+        if (got == 0 || (got < 0 && errno == EIO)) {
+            live->is_gone = live->is_closed = true;
+            live->terminal.is_shown = false;
+            live->terminal.pending.length = 0;
+        }
         if (got <= 0)
             break;
         if (is_away(live)) {
@@ -475,29 +433,6 @@ static void flush(struct live *live)
 {
     if (!terminal_flush(&live->terminal) || live->is_gone)
         live->terminal.pending.length = 0;
-}
-
-static void read_output(struct live *live, int64_t now)
-{
-    bool any = live->output.master >= 0;
-    /* Not for ever: what is due otherwise has its turn. */
-    for (int parts = 0; any && parts < 16; parts++) {
-        if (!live->terminal.is_shown) {
-            command_output_pass(&live->output, &live->terminal, &any);
-            flush(live);
-        } else if (!command_output_read(&live->output, &any)) {
-            close_view(live);
-        } else if (is_away(live)) {
-            hide_view(live);
-        } else if (any && !live->output_due_ms) {
-            live->output_due_ms = now + OUTPUT_MS;
-        }
-    }
-    atomic_store(&live->guard.state->replayed_bytes, live->output.replayed);
-    if (live->output_due_ms && now >= live->output_due_ms) {
-        live->has_changed = true;
-        live->output_due_ms = 0;
-    }
 }
 
 /* ---- drawing ---- */
@@ -539,12 +474,50 @@ static int update(void *user)
     int64_t now = clock_monotonic_ms();
     show(live, now);
     read_terminal(live, now);
-    read_output(live, now);
+    /* Read what the command prints, but not for ever: what else is due has its turn. */
+    bool any = live->output.master >= 0;
+    for (int parts = 0; any && parts < 16; parts++) {
+        if (!live->terminal.is_shown) {
+            command_output_pass(&live->output, &live->terminal, &any);
+            flush(live);
+        } else if (!command_output_read(&live->output, &any)) {
+            close_view(live);
+        } else if (is_away(live)) {
+            hide_view(live);
+        } else if (any && !live->output_due_ms) {
+            live->output_due_ms = now + OUTPUT_MS;
+        }
+    }
+    atomic_store(&live->guard.state->replayed_bytes, live->output.replayed);
+    if (live->output_due_ms && now >= live->output_due_ms) {
+        live->has_changed = true;
+        live->output_due_ms = 0;
+    }
     if (!live->is_closed)
         update_figures(live, now);
     draw(live);
     flush(live);
-    watch(live);
+    /* Watch the terminal and the output for what can be handled now. */
+    bool is_busy = live->terminal.pending.length > 0;
+    uint32_t wanted = EPOLLIN | (is_busy ? EPOLLOUT : 0);
+    /* In the background the terminal is that of others: reading would stop us. */
+    if (live->is_gone || !terminal_is_foreground(&live->terminal))
+        wanted = 0;
+    struct epoll_event event = {.events = wanted};
+    if (wanted != live->watched) {
+        int action = !live->watched ? EPOLL_CTL_ADD : wanted ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+        epoll_ctl(live->poll_fd, action, live->terminal.fd, &event);
+        live->watched = wanted;
+    }
+    /* A terminal that takes nothing holds the command back, as it would without us. */
+    bool wants_output =
+        live->output.master >= 0 && !live->output.is_over && (live->terminal.is_shown || !is_busy);
+    if (wants_output != live->watches_output) {
+        event.events = EPOLLIN;
+        epoll_ctl(live->poll_fd, wants_output ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, live->output.master,
+            &event);
+        live->watches_output = wants_output;
+    }
     int timeout = earlier(live->is_closed ? 0 : live->due_ms, now, FIGURES_MS);
     timeout = earlier(live->output_due_ms, now, timeout);
     if (!live->terminal.is_shown)
@@ -616,20 +589,15 @@ void live_note_end(struct live *live)
     live->has_changed = true;
 }
 
-/* What the command printed last. */
-static void drain(struct live *live)
-{
-    bool any = live->output.master >= 0;
-    for (int parts = 0; any && parts < 4096; parts++)
-        command_output_read(&live->output, &any);
-}
-
 void live_end(struct live *live, int stop_fd)
 {
     if (!live)
         return;
     bool had_settings = atomic_load(&live->guard.state->has_settings);
-    drain(live);
+    /* Read what the command printed last. */
+    bool any = live->output.master >= 0;
+    for (int parts = 0; any && parts < 4096; parts++)
+        command_output_read(&live->output, &any);
     if (had_settings && terminal_is_foreground(&live->terminal)) {
         terminal_hide(&live->terminal);
         screen_write(

@@ -83,16 +83,6 @@ static double averaged(double mean, double rate, double share)
     return isnan(mean) ? rate : mean + (rate - mean) * share;
 }
 
-static void average_activity(
-    const struct process_note *before, double seconds, double share, struct process_note *note)
-{
-    const struct activity *was = &before->seconds, *is = &note->seconds, *mean = &before->activity;
-    note->activity = (struct activity){
-        averaged(mean->computing, (is->computing - was->computing) / seconds, share),
-        averaged(mean->cpu_wait, (is->cpu_wait - was->cpu_wait) / seconds, share),
-        averaged(mean->storage, (is->storage - was->storage) / seconds, share)};
-}
-
 /* What was known moves to the new note; a program that called execve() has another command. Scripts
  * that start each other can have one name: the command is read until it is twice the same. */
 static void take_note(struct process_rows *rows, const struct gput_snapshot_process *process,
@@ -110,8 +100,14 @@ static void take_note(struct process_rows *rows, const struct gput_snapshot_proc
         return;
     double share = isnan(seconds) ? 1 : 1 - exp(-seconds / AVERAGED_SECONDS);
     note->cpu_average = before->cpu_average + (cpu - before->cpu_average) * share;
-    if (seconds > 0)
-        average_activity(before, seconds, share, note);
+    if (seconds > 0) {
+        const struct activity *was = &before->seconds, *is = &note->seconds,
+                              *mean = &before->activity;
+        note->activity = (struct activity){
+            averaged(mean->computing, (is->computing - was->computing) / seconds, share),
+            averaged(mean->cpu_wait, (is->cpu_wait - was->cpu_wait) / seconds, share),
+            averaged(mean->storage, (is->storage - was->storage) / seconds, share)};
+    }
     note->is_folded = before->is_folded;
     if (strcmp(note->name, before->name) != 0)
         return;
@@ -231,22 +227,6 @@ static int compare_pids(const void *a, const void *b)
     return compare_ids(&left->note->id, &right->note->id);
 }
 
-/* Nodes are in the order of pids. */
-static uint32_t find_parent(const struct process_rows *rows, const struct process_node *node)
-{
-    size_t low = 0, high = rows->total;
-    pid_t wanted = node->process->parent;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (rows->nodes[middle].process->pid < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool is_there = low < rows->total && rows->nodes[low].process->pid == wanted;
-    return is_there && &rows->nodes[low] != node ? (uint32_t)low : NO_PARENT;
-}
-
 /* Of those that are not known the others say something. */
 static void add_activity(struct activity *sum, const struct activity *more)
 {
@@ -255,20 +235,6 @@ static void add_activity(struct activity *sum, const struct activity *more)
     sum->computing = known(sum->computing) + more->computing;
     sum->cpu_wait = known(sum->cpu_wait) + more->cpu_wait;
     sum->storage = known(sum->storage) + more->storage;
-}
-
-static void add_to_parent(struct process_node *parent, const struct process_node *node)
-{
-    parent->n_below += 1 + node->n_below;
-    parent->is_shown |= node->is_shown;
-    parent->cpu_average += node->cpu_average;
-    parent->cpu_seconds += node->cpu_seconds;
-    parent->private_ram += node->private_ram;
-    parent->most_shared_ram = fmax(parent->most_shared_ram, node->most_shared_ram);
-    parent->threads += node->threads;
-    add_activity(&parent->activity, &node->activity);
-    if (!isnan(node->gpu_ram))
-        parent->gpu_ram = known(parent->gpu_ram) + node->gpu_ram;
 }
 
 /* Adds subtrees up, children first. Parents are read one after the other, so that in the worst case
@@ -285,7 +251,16 @@ static void add_up(struct process_rows *rows)
         if (node->parent == NO_PARENT)
             continue;
         struct process_node *parent = &rows->nodes[node->parent];
-        add_to_parent(parent, node);
+        parent->n_below += 1 + node->n_below;
+        parent->is_shown |= node->is_shown;
+        parent->cpu_average += node->cpu_average;
+        parent->cpu_seconds += node->cpu_seconds;
+        parent->private_ram += node->private_ram;
+        parent->most_shared_ram = fmax(parent->most_shared_ram, node->most_shared_ram);
+        parent->threads += node->threads;
+        add_activity(&parent->activity, &node->activity);
+        if (!isnan(node->gpu_ram))
+            parent->gpu_ram = known(parent->gpu_ram) + node->gpu_ram;
         if (--parent->open_children == 0)
             rows->order[waiting++] = node->parent;
     }
@@ -312,8 +287,20 @@ static void make_nodes(struct process_rows *rows)
     bool has_folded = are_kernel_threads_folded(rows);
     for (uint32_t i = 0; i < rows->total; i++) {
         struct process_node *node = &rows->nodes[i];
-        if (rows->is_tree || (has_folded && node->process->parent == KERNEL_THREADS))
-            node->parent = find_parent(rows, node);
+        if (rows->is_tree || (has_folded && node->process->parent == KERNEL_THREADS)) {
+            /* Find the parent: nodes are in the order of pids. */
+            size_t low = 0, high = rows->total;
+            pid_t wanted = node->process->parent;
+            while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (rows->nodes[middle].process->pid < wanted)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            bool is_there = low < rows->total && rows->nodes[low].process->pid == wanted;
+            node->parent = is_there && &rows->nodes[low] != node ? (uint32_t)low : NO_PARENT;
+        }
         if (node->parent != NO_PARENT)
             rows->nodes[node->parent].open_children++;
     }

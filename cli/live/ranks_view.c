@@ -271,19 +271,6 @@ static void take_key(struct screen *screen, uint32_t key)
     }
 }
 
-static void read_keys(struct screen *screen)
-{
-    char bytes[64];
-    uint32_t key;
-    ssize_t got;
-    while (terminal_is_foreground(&screen->terminal) &&
-           (got = read(screen->terminal.fd, bytes, sizeof bytes - screen->keys.length)) > 0) {
-        keys_add(&screen->keys, bytes, (size_t)got);
-        while ((key = keys_next(&screen->keys, false)) != KEY_NONE)
-            take_key(screen, key);
-    }
-}
-
 static void draw(struct screen *screen)
 {
     int columns, rows;
@@ -348,7 +335,15 @@ static void follow(struct screen *screen, struct ranks *ranks, struct signals *s
         poll(watched, 2, DRAW_MS);
         if (watched[0].revents & (POLLHUP | POLLERR))
             return;
-        read_keys(screen);
+        char bytes[64];
+        uint32_t key;
+        ssize_t got;
+        while (terminal_is_foreground(&screen->terminal) &&
+               (got = read(screen->terminal.fd, bytes, sizeof bytes - screen->keys.length)) > 0) {
+            keys_add(&screen->keys, bytes, (size_t)got);
+            while ((key = keys_next(&screen->keys, false)) != KEY_NONE)
+                take_key(screen, key);
+        }
         if (watched[1].revents && signals_next(signals, -1, 0, &event) &&
             handle_signal(screen, &event))
             return;

@@ -183,28 +183,6 @@ static void draw_machine_line(const struct view_figures *figures, struct grid *g
     }
 }
 
-/* What all tracked processes do, as a bar and in words. */
-static void draw_activity(struct activity activity, struct grid *grid, int row)
-{
-    struct activity shares = activity_shares(activity);
-    const struct {
-        const char *word;
-        double share;
-    } parts[] = {{"computing", shares.computing}, {"waiting for a CPU", shares.cpu_wait},
-        {"storage", shares.storage},
-        {"asleep", 1 - shares.computing - shares.cpu_wait - shares.storage}};
-    int bar = grid->columns >= 100 ? 20 : grid->columns >= 60 ? 16 : 10, column = 8 + bar + 2;
-    grid_text(grid, row, 0, 8, STYLE_CYAN, "Doing");
-    meter_draw_activity(grid, row, 8, bar, activity);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        char text[48];
-        if (!(parts[i].share >= 0.005))
-            continue;
-        snprintf(text, sizeof text, "%.0f %% %s", 100 * parts[i].share, parts[i].word);
-        column += grid_text(grid, row, column, grid->columns - column, STYLE_PLAIN, text) + 2;
-    }
-}
-
 /* Temperature, clock and what slows the card, as far as they are known. */
 static void describe_card(const struct gpu_figure *gpu, bool is_ascii, char *text, size_t size)
 {
@@ -438,18 +416,6 @@ static void draw_processes(struct view *view, const struct layout *layout, struc
 
 /* ---- the lower part ---- */
 
-/* Lines that come do not move what one scrolled to. */
-static void keep_output_in_place(struct view *view, int rows)
-{
-    size_t lines = transcript_lines(view->output), kept = transcript_kept(view->output);
-    size_t most = kept > (size_t)rows ? kept - (size_t)rows : 0;
-    if (view->output_up > 0 && lines > view->output_lines)
-        view->output_up += lines - view->output_lines;
-    view->output_up = view->output_up < most ? view->output_up : most;
-    view->output_lines = lines;
-    view->output_page = rows;
-}
-
 static void draw_output(struct view *view, const struct layout *layout, struct grid *grid)
 {
     char below[48];
@@ -460,7 +426,15 @@ static void draw_output(struct view *view, const struct layout *layout, struct g
             grid->is_ascii ? '-' : 0x2500);
         grid_text(grid, layout->separator_row, 2, grid->columns - 2, STYLE_GRAY, " output ");
     }
-    keep_output_in_place(view, layout->output_rows);
+    /* Keep what one scrolled to in its place when lines come. */
+    int rows = layout->output_rows;
+    size_t lines = transcript_lines(view->output), kept = transcript_kept(view->output);
+    size_t most = kept > (size_t)rows ? kept - (size_t)rows : 0;
+    if (view->output_up > 0 && lines > view->output_lines)
+        view->output_up += lines - view->output_lines;
+    view->output_up = view->output_up < most ? view->output_up : most;
+    view->output_lines = lines;
+    view->output_page = rows;
     transcript_draw(view->output, grid, layout->output_row, layout->output_rows, view->output_up);
     if (view->output_up == 0)
         return;
@@ -627,8 +601,27 @@ void view_draw(struct view *view, struct grid *grid)
     draw_machine_figures(view, &layout, grid);
     if (layout.machine_row >= 0)
         draw_machine_line(&view->figures, grid, layout.machine_row);
-    if (layout.activity_row >= 0)
-        draw_activity(activity, grid, layout.activity_row);
+    if (layout.activity_row >= 0) {
+        /* What all tracked processes do, as a bar and in words. */
+        int row = layout.activity_row;
+        struct activity shares = activity_shares(activity);
+        const struct {
+            const char *word;
+            double share;
+        } parts[] = {{"computing", shares.computing}, {"waiting for a CPU", shares.cpu_wait},
+            {"storage", shares.storage},
+            {"asleep", 1 - shares.computing - shares.cpu_wait - shares.storage}};
+        int bar = grid->columns >= 100 ? 20 : grid->columns >= 60 ? 16 : 10, column = 8 + bar + 2;
+        grid_text(grid, row, 0, 8, STYLE_CYAN, "Doing");
+        meter_draw_activity(grid, row, 8, bar, activity);
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+            char text[48];
+            if (!(parts[i].share >= 0.005))
+                continue;
+            snprintf(text, sizeof text, "%.0f %% %s", 100 * parts[i].share, parts[i].word);
+            column += grid_text(grid, row, column, grid->columns - column, STYLE_PLAIN, text) + 2;
+        }
+    }
     for (int i = 0; i < layout.gpus; i++)
         draw_gpu(view, (size_t)i, grid, layout.gpus_row + i);
     draw_blocks(view, &layout, grid);

@@ -81,24 +81,20 @@ static enum gput_energy_figure energy_of(const struct view_figures *figures)
     return figures->is_machine || !figures->knows_share ? GPUT_ENERGY_TOTAL : GPUT_ENERGY_COMBINED;
 }
 
-/* Threads of the machine are those of all processes. */
-static double all_threads(const struct gput_snapshot *snapshot)
-{
-    double threads = 0;
-    const struct gput_snapshot_process *process;
-    for (size_t i = 0; (process = gput_snapshot_process(snapshot, i)); i++)
-        threads += process->threads;
-    return threads;
-}
-
 static double value_of(
     const struct view_figures *figures, const struct gput_snapshot *snapshot, enum figure_id id)
 {
     int measurement = measurement_of(figures, id);
     if (id == FIGURE_POWER)
         return gput_snapshot_watts(snapshot, energy_of(figures));
-    if (measurement == NO_MEASUREMENT)
-        return all_threads(snapshot);
+    if (measurement == NO_MEASUREMENT) {
+        /* Threads of the machine are those of all processes. */
+        double threads = 0;
+        const struct gput_snapshot_process *process;
+        for (size_t i = 0; (process = gput_snapshot_process(snapshot, i)); i++)
+            threads += process->threads;
+        return threads;
+    }
     return gput_snapshot_sample(snapshot)->values[measurement];
 }
 
@@ -121,24 +117,6 @@ static void add_figure(struct view_figures *figures, enum figure_id id,
 static double lower(double a, double b)
 {
     return isnan(a) || b < a ? b : a;
-}
-
-/* What there is: of the machine, or what limits leave of it. */
-static void read_capacities(struct view_figures *figures, const struct gput_results *results)
-{
-    double cores = gput_results_number(results, "static_data.system_core_count");
-    double ram = gput_results_number(results, "static_data.ram_system_capacity_bytes");
-    if (!figures->is_machine) {
-        cores = lower(gput_results_number(results, "allowed.cores"), cores);
-        ram = lower(gput_results_number(results, "allowed.ram_bytes"), ram);
-    }
-    figures->figures[FIGURE_CPU].full = 100 * cores;
-    figures->figures[FIGURE_RAM].full = ram;
-    figures->figures[FIGURE_GPU].full =
-        100 * gput_results_number(results, "static_data.n_expected_gpus");
-    figures->figures[FIGURE_GPU_RAM].full =
-        gput_results_number(results, "static_data.gpu_ram_system_capacity_bytes");
-    figures->joules = gput_results_energy(results, energy_of(figures));
 }
 
 static const char *name_of(const struct gput_snapshot *snapshot, pid_t pid)
@@ -241,8 +219,22 @@ void view_figures_add(struct view_figures *figures, const struct gput_snapshot *
             fmin(figures->back_seconds + figures->elapsed_seconds - before, BACK_SECONDS);
     find_share(figures, snapshot);
     figures->processes = gput_snapshot_process_count(snapshot);
-    if (results)
-        read_capacities(figures, results);
+    if (results) {
+        /* A curve is full where all of the machine is used, or all that limits leave of it. */
+        double cores = gput_results_number(results, "static_data.system_core_count");
+        double ram = gput_results_number(results, "static_data.ram_system_capacity_bytes");
+        if (!figures->is_machine) {
+            cores = lower(gput_results_number(results, "allowed.cores"), cores);
+            ram = lower(gput_results_number(results, "allowed.ram_bytes"), ram);
+        }
+        figures->figures[FIGURE_CPU].full = 100 * cores;
+        figures->figures[FIGURE_RAM].full = ram;
+        figures->figures[FIGURE_GPU].full =
+            100 * gput_results_number(results, "static_data.n_expected_gpus");
+        figures->figures[FIGURE_GPU_RAM].full =
+            gput_results_number(results, "static_data.gpu_ram_system_capacity_bytes");
+        figures->joules = gput_results_energy(results, energy_of(figures));
+    }
     for (int id = 0; id < FIGURE_MAIN_COUNT; id++)
         add_figure(figures, (enum figure_id)id, snapshot, results);
     if (machine)

@@ -124,14 +124,6 @@ static enum view_action look_back(struct view *view, double seconds)
     return VIEW_GO_BACK;
 }
 
-static void escape(struct view *view)
-{
-    view->processes.filter[0] = '\0';
-    view->processes.selection.pid = 0;
-    view->top = 0;
-    process_rows_arrange(&view->processes);
-}
-
 static void list_key(struct view *view, uint32_t key)
 {
     switch (key) {
@@ -155,7 +147,10 @@ static void list_key(struct view *view, uint32_t key)
         begin_signal(view);
         break;
     case KEY_ESCAPE:
-        escape(view);
+        view->processes.filter[0] = '\0';
+        view->processes.selection.pid = 0;
+        view->top = 0;
+        process_rows_arrange(&view->processes);
         break;
     case KEY_UP:
     case KEY_DOWN:
@@ -245,23 +240,20 @@ static enum view_action click(struct view *view, int row, int column)
     return VIEW_NOTHING;
 }
 
-/* Above the processes the wheel moves through time, else through what is below it. */
-static enum view_action wheel(struct view *view, bool up, int row)
-{
-    if (row < view->layout.table_row)
-        return look_back(view, up ? BACK_STEP_SECONDS : -BACK_STEP_SECONDS);
-    for (int i = 0; i < WHEEL_ROWS; i++)
-        move(view, up ? KEY_UP : KEY_DOWN);
-    return VIEW_NOTHING;
-}
-
 enum view_action view_key(struct view *view, uint32_t key, int row, int column)
 {
     view->message[0] = '\0';
     if (view->mode == VIEW_NORMAL && key == KEY_CLICK)
         return click(view, row, column);
-    if (view->mode == VIEW_NORMAL && (key == KEY_WHEEL_UP || key == KEY_WHEEL_DOWN))
-        return wheel(view, key == KEY_WHEEL_UP, row);
+    if (view->mode == VIEW_NORMAL && (key == KEY_WHEEL_UP || key == KEY_WHEEL_DOWN)) {
+        /* Above the processes the wheel moves through time, else through what is below it. */
+        bool up = key == KEY_WHEEL_UP;
+        if (row < view->layout.table_row)
+            return look_back(view, up ? BACK_STEP_SECONDS : -BACK_STEP_SECONDS);
+        for (int i = 0; i < WHEEL_ROWS; i++)
+            move(view, up ? KEY_UP : KEY_DOWN);
+        return VIEW_NOTHING;
+    }
     switch (view->mode) {
     case VIEW_FILTER:
         return filter_key(view, key);

@@ -128,12 +128,6 @@ long torch_schedule_rank(const struct torch_schedule *schedule, const struct tor
     return client->rank;
 }
 
-/* Returns how many ranks begin together. */
-static long joint_ranks(const struct torch_schedule *schedule, const struct torch_client *client)
-{
-    return schedule->is_rank || client->rank < 0 || client->local_size < 1 ? 1 : client->local_size;
-}
-
 /* ---- Requests that are due ---- */
 
 const struct torch_request *torch_schedule_next(struct torch_schedule *schedule,
@@ -147,7 +141,9 @@ const struct torch_request *torch_schedule_next(struct torch_schedule *schedule,
     const struct torch_request *request = &schedule->requests[number];
     if (!request->by_step && (since_start_ms < request->start || client->n_asked < 2))
         return NULL;
-    long ranks = joint_ranks(schedule, client);
+    /* So many ranks begin together. */
+    long ranks =
+        schedule->is_rank || client->rank < 0 || client->local_size < 1 ? 1 : client->local_size;
     if (!request->by_step && ranks > 1) {
         /* Check whether all ranks of this machine have asked. */
         long there = 0;

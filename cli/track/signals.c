@@ -62,21 +62,6 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/* Those that are not ignored. SIGCHLD is always among them: when it is ignored the kernel collects
- * children itself and how the command ended is lost. */
-static void watched_signals(sigset_t *set)
-{
-    sigemptyset(set);
-    for (size_t i = 0; i < COUNT(watched); i++) {
-        if (watched[i] == SIGCHLD || !is_ignored(watched[i]))
-            sigaddset(set, watched[i]);
-    }
-    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) {
-        if (!is_ignored(number))
-            sigaddset(set, number);
-    }
-}
-
 static void do_nothing(int number)
 {
     (void)number;
@@ -129,7 +114,17 @@ static void note(int number, siginfo_t *info, void *context)
 int signals_catch(struct signals *signals, struct gput_error *error)
 {
     struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_RESTART};
-    watched_signals(&signals->watched);
+    /* Watch signals that are not ignored. SIGCHLD is always among them: when it is ignored, the
+     * kernel collects children itself, and how the command ended is lost. */
+    sigemptyset(&signals->watched);
+    for (size_t i = 0; i < COUNT(watched); i++) {
+        if (watched[i] == SIGCHLD || !is_ignored(watched[i]))
+            sigaddset(&signals->watched, watched[i]);
+    }
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) {
+        if (!is_ignored(number))
+            sigaddset(&signals->watched, number);
+    }
     sigset_t set = signals->watched;
     signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     signals->ignored_children = is_ignored(SIGCHLD);

@@ -70,15 +70,6 @@ static void progress_open(struct progress *progress, bool wanted)
                                       .master = -1});
 }
 
-/* From now on shows what `session` measures. */
-static void progress_begin(struct progress *progress, struct gput_session *session)
-{
-    if (progress->guard.state) {
-        progress->session = session;
-        progress->next_ms = clock_monotonic_ms() + INTERVAL_MS;
-    }
-}
-
 /* In the background the terminal is somebody else's. */
 static bool may_draw(void)
 {
@@ -151,15 +142,6 @@ static void suspend(void *user)
 static struct display progress_display(struct progress *progress)
 {
     return (struct display){.fd = -1, .update = update, .suspend = suspend, .user = progress};
-}
-
-/* Removes the line, and waits for the terminal no longer than until `stop_fd` can be read (see
- * screen.h). */
-static void progress_end(struct progress *progress, int stop_fd)
-{
-    leave(progress, stop_fd);
-    guard_end(&progress->guard, false);
-    progress->session = NULL;
 }
 
 int track_write_reports(struct gput_session *session, const struct tracking *tracking,
@@ -387,7 +369,10 @@ static struct live *open_live(struct tracking *tracking)
 static void end_shown(struct shown *shown, int stop_fd)
 {
     live_end(shown->live, stop_fd);
-    progress_end(&shown->progress, stop_fd);
+    /* Remove the line. The terminal is waited for until `stop_fd` can be read (see screen.h). */
+    leave(&shown->progress, stop_fd);
+    guard_end(&shown->progress.guard, false);
+    shown->progress.session = NULL;
 }
 
 static int start(struct gput_session *session, struct shown *shown, struct output_relay *relay,
@@ -422,7 +407,11 @@ static int follow(struct gput_session *session, struct tracking *tracking, struc
 {
     struct output_relay_result phases;
     struct live *live = shown->live;
-    progress_begin(&shown->progress, session);
+    /* Show what the session measures from now on. */
+    if (shown->progress.guard.state) {
+        shown->progress.session = session;
+        shown->progress.next_ms = clock_monotonic_ms() + INTERVAL_MS;
+    }
     struct display display =
         output_relay_display(relay, live ? live_display(live) : progress_display(&shown->progress));
     display = torch_trace_display(&tracking->torch, display);

@@ -94,16 +94,6 @@ int tracking_read_labels(const struct arguments *arguments, char **labels, struc
     return GPUT_OK;
 }
 
-/* Labels on the command line replace those of a config file. */
-static int read_labels(
-    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
-{
-    TRY(tracking_read_labels(arguments, &tracking->labels, error));
-    if (tracking->labels)
-        tracking->options.labels = tracking->labels;
-    return GPUT_OK;
-}
-
 /* Bytes; below that a unit was forgotten. */
 #define MIN_RAM_LIMIT 4096
 
@@ -185,30 +175,6 @@ void tracking_name_marks(struct tracking *tracking)
         tracking->live_marks = path;
 }
 
-static int read_report(const struct arguments *arguments, bool is_older_form,
-    struct tracking *tracking, struct gput_error *error)
-{
-    tracking->is_older_form = is_older_form;
-    tracking->units = report_units_asked_for(arguments);
-    tracking->output = arguments_value(arguments, OPTION_OUTPUT);
-    tracking->log_to = arguments_value(arguments, OPTION_LOG_TO);
-    tracking->quiet = arguments_have(arguments, OPTION_QUIET);
-    tracking->shows_progress = arguments_have(arguments, OPTION_PROGRESS);
-    tracking->shows_live = arguments_have(arguments, OPTION_LIVE);
-    tracking->also_summarizes = arguments_have(arguments, OPTION_SUMMARY);
-    /* The older form takes no notice of the file's name. */
-    if (is_older_form && !arguments_have(arguments, OPTION_TRACKING_FORMAT))
-        tracking->format = GPUT_FORMAT_TEXT;
-    else
-        TRY(report_read_format(arguments, OPTION_TRACKING_FORMAT, tracking->output,
-            report_usual_format(tracking->output), &tracking->format, error));
-    tracking->options.whole_machine = is_older_form || tracking->format == GPUT_FORMAT_TEXT;
-    /* The screen also gets what the command prints, whatever it really is. */
-    if (tracking->format == GPUT_FORMAT_PICKLE && !tracking->output)
-        return report_refuse_pickle(error);
-    return GPUT_OK;
-}
-
 /* Of many ranks one runs its command without what this machine, or this build, cannot do. True: it
  * does without that file. */
 static bool drop(struct tracking *tracking, int code, const char *what, enum output_id id,
@@ -269,9 +235,29 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
     struct gput_session_options *options = &tracking->options;
     if (arguments_have(arguments, OPTION_OUTPUT_FOLDER))
         options->sleep_time_seconds = 0.1; /* the default of --period */
-    TRY(read_report(arguments, is_older_form, tracking, error));
+    tracking->is_older_form = is_older_form;
+    tracking->units = report_units_asked_for(arguments);
+    tracking->output = arguments_value(arguments, OPTION_OUTPUT);
+    tracking->log_to = arguments_value(arguments, OPTION_LOG_TO);
+    tracking->quiet = arguments_have(arguments, OPTION_QUIET);
+    tracking->shows_progress = arguments_have(arguments, OPTION_PROGRESS);
+    tracking->shows_live = arguments_have(arguments, OPTION_LIVE);
+    tracking->also_summarizes = arguments_have(arguments, OPTION_SUMMARY);
+    /* The older form takes no notice of the file's name. */
+    if (is_older_form && !arguments_have(arguments, OPTION_TRACKING_FORMAT))
+        tracking->format = GPUT_FORMAT_TEXT;
+    else
+        TRY(report_read_format(arguments, OPTION_TRACKING_FORMAT, tracking->output,
+            report_usual_format(tracking->output), &tracking->format, error));
+    tracking->options.whole_machine = is_older_form || tracking->format == GPUT_FORMAT_TEXT;
+    /* The screen also gets what the command prints, whatever it really is. */
+    if (tracking->format == GPUT_FORMAT_PICKLE && !tracking->output)
+        return report_refuse_pickle(error);
     TRY(tracking_set(arguments, options, error));
-    TRY(read_labels(arguments, tracking, error));
+    /* Labels on the command line replace those of a config file. */
+    TRY(tracking_read_labels(arguments, &tracking->labels, error));
+    if (tracking->labels)
+        tracking->options.labels = tracking->labels;
     TRY(read_limits(arguments, &tracking->limits, error));
     TRY(kept_history_begin(&tracking->history, arguments, error));
     /* Set the options of the session that no option of the command names. */

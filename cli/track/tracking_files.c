@@ -109,21 +109,6 @@ static int check_textfile_folder(const struct tracking *tracking, struct gput_er
         folder, strerror(is_there ? ENOTDIR : errno));
 }
 
-/* Names that are one file. An empty text is that of a variable which is not set; the library takes
- * it for "nowhere". */
-static int check_names(struct tracking *tracking, struct gput_error *error)
-{
-    const char *resource_usage = tracking->options.resource_usage_file;
-    if (resource_usage && !resource_usage[0])
-        return error_set(error, GPUT_ERROR_INVALID,
-            "--resource-usage-file needs the name of a file, and was given an empty one.");
-    for (enum output_id id = 0; id < OUTPUTS; id++) {
-        if (files[id].noun)
-            TRY(output_files_keep(tracking->output, *path_of(tracking, id), files[id].noun, error));
-    }
-    return GPUT_OK;
-}
-
 /* A recording that is continued keeps its folder, and so does that of 'energy record'. */
 static bool is_claimed(
     const struct arguments *arguments, const struct tracking *tracking, enum output_id id)
@@ -196,7 +181,16 @@ int tracking_files_name(
         TRY(outputs_name(outputs, id, path_of(tracking, id), error));
     TRY(check_textfile_folder(tracking, error));
     TRY(begin_spool(tracking, error));
-    TRY(check_names(tracking, error));
+    /* Refuse an empty text, which is that of a variable that is not set; the library takes it for
+     * "nowhere". Then refuse two names that are one file. */
+    const char *resource_usage = tracking->options.resource_usage_file;
+    if (resource_usage && !resource_usage[0])
+        return error_set(error, GPUT_ERROR_INVALID,
+            "--resource-usage-file needs the name of a file, and was given an empty one.");
+    for (enum output_id id = 0; id < OUTPUTS; id++) {
+        if (files[id].noun)
+            TRY(output_files_keep(tracking->output, *path_of(tracking, id), files[id].noun, error));
+    }
     for (enum output_id id = 0; id < OUTPUTS; id++) {
         if (is_claimed(arguments, tracking, id))
             TRY(outputs_take(outputs, id, NULL, NULL, error));

@@ -18,14 +18,6 @@ struct target {
     bool direct; /* one of the links is a magic link, whose target is not a path */
 };
 
-/* Returns whether a path belongs to the system, as /dev/stdout and /proc/self/fd/1 do; /dev/shm
- * belongs to users. */
-static bool is_of_the_system(const char *path)
-{
-    return text_begins_with(path, "/proc/") ||
-           (text_begins_with(path, "/dev/") && !text_begins_with(path, "/dev/shm/"));
-}
-
 /* Returns the folder of a link. NULL: out of memory. */
 char *file_target_folder(const char *path)
 {
@@ -91,7 +83,10 @@ static int follow_links(const char *path, struct target *target, struct gput_err
             return code;
         }
         link[length] = '\0';
-        target->direct = is_of_the_system(target->path);
+        /* /dev/stdout and /proc/self/fd/1 belong to the system; /dev/shm belongs to users. */
+        target->direct = text_begins_with(target->path, "/proc/") ||
+                         (text_begins_with(target->path, "/dev/") &&
+                             !text_begins_with(target->path, "/dev/shm/"));
         /* A relative link starts at the folder of the link. */
         struct str full = {0};
         const char *slash = link[0] == '/' ? NULL : strrchr(target->path, '/');

@@ -123,21 +123,6 @@ static int check_number(const char *noun, double value, double least, struct gpu
         error, GPUT_ERROR_INVALID, "The %s has to be a number, %g or more.", noun, least);
 }
 
-/* Checks the options that a benchmark was given, before anything runs. */
-static int check_options(const struct gput_bench_options *options, struct gput_error *error)
-{
-    TRY(check_number("precision", options->precision_percent, 0.001, error));
-    TRY(check_number("least time", options->min_seconds, 0, error));
-    TRY(check_number("longest time", options->max_seconds, 0, error));
-    TRY(check_number("timeout of a run", options->timeout_seconds, 0, error));
-    if (options->input && access(options->input, R_OK) != 0)
-        return error_set_errno(error, errno, "Cannot read the input %.300s", options->input);
-    if (options->keep_folder && access(options->keep_folder, W_OK | X_OK) != 0 && errno != ENOENT)
-        return error_set_errno(
-            error, errno, "Cannot write to the folder %.300s", options->keep_folder);
-    return GPUT_OK;
-}
-
 /* The texts of the options, which are copied. */
 static const size_t texts[] = {offsetof(struct gput_bench_options, input),
     offsetof(struct gput_bench_options, setup), offsetof(struct gput_bench_options, prepare),
@@ -149,7 +134,6 @@ static const char **text_at(struct gput_bench_options *options, size_t index)
     return (const char **)((char *)options + texts[index]);
 }
 
-/* Copies the texts of the options, so that the caller may free its own. */
 static int copy_texts(struct gput_bench_options *options, struct gput_error *error)
 {
     struct gput_bench_options given = *options;
@@ -164,7 +148,6 @@ static int copy_texts(struct gput_bench_options *options, struct gput_error *err
     return GPUT_OK;
 }
 
-/* Compiles the expression that finds the amount of work in a command's output. */
 static int compile_work(struct gput_bench *bench, struct gput_error *error)
 {
     if (!bench->options.work)
@@ -185,9 +168,27 @@ static int compile_work(struct gput_bench *bench, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Notes the date, the version, the seed and the machine of this benchmark. */
-static int begin_data(struct gput_bench *bench, struct gput_error *error)
+static int prepare(
+    struct gput_bench *bench, const struct gput_bench_options *options, struct gput_error *error)
 {
+    struct gput_bench_options given = default_options;
+    TRY(sized_read(&given, sizeof given, options, error));
+    TRY(check_number("precision", given.precision_percent, 0.001, error));
+    TRY(check_number("least time", given.min_seconds, 0, error));
+    TRY(check_number("longest time", given.max_seconds, 0, error));
+    TRY(check_number("timeout of a run", given.timeout_seconds, 0, error));
+    if (given.input && access(given.input, R_OK) != 0)
+        return error_set_errno(error, errno, "Cannot read the input %.300s", given.input);
+    if (given.keep_folder && access(given.keep_folder, W_OK | X_OK) != 0 && errno != ENOENT)
+        return error_set_errno(
+            error, errno, "Cannot write to the folder %.300s", given.keep_folder);
+    bench->options = given;
+    TRY(copy_texts(&bench->options, error));
+    bench->session_options = gput_session_options_default();
+    bench->session_options.sleep_time_seconds = SAMPLE_INTERVAL_SECONDS;
+    TRY(sized_read(&bench->session_options, sizeof bench->session_options, given.session, error));
+    bench->options.session = &bench->session_options;
+    TRY(compile_work(bench, error));
     struct bench_data *data = &bench->data;
     char date[32];
     time_t now = (time_t)(clock_realtime_ns() / NS_PER_SECOND);
@@ -207,23 +208,6 @@ static int begin_data(struct gput_bench *bench, struct gput_error *error)
     bench_machine_read(
         &data->machine, bench->session_options.procfs_root, bench->session_options.sysfs_root);
     return data->date && data->version ? GPUT_OK : error_memory(error);
-}
-
-/* Copies and checks what the caller gave. */
-static int prepare(
-    struct gput_bench *bench, const struct gput_bench_options *options, struct gput_error *error)
-{
-    struct gput_bench_options given = default_options;
-    TRY(sized_read(&given, sizeof given, options, error));
-    TRY(check_options(&given, error));
-    bench->options = given;
-    TRY(copy_texts(&bench->options, error));
-    bench->session_options = gput_session_options_default();
-    bench->session_options.sleep_time_seconds = SAMPLE_INTERVAL_SECONDS;
-    TRY(sized_read(&bench->session_options, sizeof bench->session_options, given.session, error));
-    bench->options.session = &bench->session_options;
-    TRY(compile_work(bench, error));
-    return begin_data(bench, error);
 }
 
 int gput_bench_create(
@@ -350,21 +334,6 @@ static int refuse_rule(const char *rule, const char *why, struct gput_error *err
         rule, why);
 }
 
-/* Names figures that the unknown word may mean. */
-static int refuse_figure(const char *rule, const char *word, struct gput_error *error)
-{
-    char near[GPUT_NEAREST_SIZE], why[GPUT_NEAREST_SIZE + 128];
-    CLEANUP_STR struct str words = {0};
-    str_append(&words, "wall cpu user system ram gpu_ram gpu energy");
-    for (size_t i = 0; i < BENCH_FIGURE_COUNT; i++)
-        str_printf(&words, " %s", bench_figures[i].key);
-    gput_nearest_words(str_text(&words), word, near);
-    text_fit(why, sizeof why, "there is no figure \"%.60s\"%s%s", word,
-        near[0] ? "; did you mean " : " (wall, cpu, ram, gpu_ram, gpu, energy)", near);
-    return refuse_rule(rule, why, error);
-}
-
-/* Reads a rule such as "ram > +5%". */
 static int parse_rule(const char *text, struct rule *rule, struct gput_error *error)
 {
     char word[64];
@@ -373,8 +342,18 @@ static int parse_rule(const char *text, struct rule *rule, struct gput_error *er
     text_fit(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), at);
     at += length + strspn(at + length, " \t");
     rule->figure = bench_figure_find(word);
-    if (rule->figure == BENCH_FIGURE_COUNT)
-        return refuse_figure(text, word, error);
+    if (rule->figure == BENCH_FIGURE_COUNT) {
+        /* Name figures that the unknown word may mean. */
+        char near[GPUT_NEAREST_SIZE], why[GPUT_NEAREST_SIZE + 128];
+        CLEANUP_STR struct str words = {0};
+        str_append(&words, "wall cpu user system ram gpu_ram gpu energy");
+        for (size_t i = 0; i < BENCH_FIGURE_COUNT; i++)
+            str_printf(&words, " %s", bench_figures[i].key);
+        gput_nearest_words(str_text(&words), word, near);
+        text_fit(why, sizeof why, "there is no figure \"%.60s\"%s%s", word,
+            near[0] ? "; did you mean " : " (wall, cpu, ram, gpu_ram, gpu, energy)", near);
+        return refuse_rule(text, why, error);
+    }
     const char *why = limit_rule_parse(at, &rule->limit);
     return why ? refuse_rule(text, why, error) : GPUT_OK;
 }

@@ -40,30 +40,6 @@ struct run_counters {
     int failure;           /* errno of the first one that could not be opened; 0: all could */
 };
 
-/* Counts from the execve() of a process on that has not called it yet. */
-static void run_counters_open(struct run_counters *counters, pid_t pid)
-{
-    static const uint64_t events[RUN_COUNTERS] = {[RUN_INSTRUCTIONS] = PERF_COUNT_HW_INSTRUCTIONS,
-        [RUN_CYCLES] = PERF_COUNT_HW_CPU_CYCLES,
-        [RUN_CACHE_MISSES] = PERF_COUNT_HW_CACHE_MISSES};
-    counters->failure = 0;
-    for (int i = 0; i < RUN_COUNTERS; i++) {
-        struct perf_event_attr event = {.type = PERF_TYPE_HARDWARE,
-            .size = sizeof event,
-            .config = events[i],
-            .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-            .disabled = 1,
-            .inherit = 1,
-            .exclude_kernel = 1,
-            .exclude_hv = 1,
-            .enable_on_exec = 1};
-        counters->fds[i] =
-            (int)syscall(SYS_perf_event_open, &event, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-        if (counters->fds[i] < 0 && counters->failure == 0)
-            counters->failure = errno;
-    }
-}
-
 /* Reads and closes them. NaN: not counted, or only for a part of the time. */
 static void run_counters_close(struct run_counters *counters, double values[RUN_COUNTERS])
 {
@@ -275,7 +251,27 @@ static int run_line(
 
 static void on_start(void *user, pid_t pid)
 {
-    run_counters_open(&((struct runner *)user)->counters, pid);
+    /* Count from the execve() that the process has not called yet. */
+    struct run_counters *counters = &((struct runner *)user)->counters;
+    static const uint64_t events[RUN_COUNTERS] = {[RUN_INSTRUCTIONS] = PERF_COUNT_HW_INSTRUCTIONS,
+        [RUN_CYCLES] = PERF_COUNT_HW_CPU_CYCLES,
+        [RUN_CACHE_MISSES] = PERF_COUNT_HW_CACHE_MISSES};
+    counters->failure = 0;
+    for (int i = 0; i < RUN_COUNTERS; i++) {
+        struct perf_event_attr event = {.type = PERF_TYPE_HARDWARE,
+            .size = sizeof event,
+            .config = events[i],
+            .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+            .disabled = 1,
+            .inherit = 1,
+            .exclude_kernel = 1,
+            .exclude_hv = 1,
+            .enable_on_exec = 1};
+        counters->fds[i] =
+            (int)syscall(SYS_perf_event_open, &event, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        if (counters->fds[i] < 0 && counters->failure == 0)
+            counters->failure = errno;
+    }
 }
 
 static void on_launch(void *user, pid_t pid, int64_t exec_ns, int64_t ended_ns)
@@ -453,18 +449,6 @@ static char *name_kept_file(const struct gput_bench *bench, size_t variant, size
     return str_steal(&path);
 }
 
-/* Why there are no counts, once. */
-static void note_missing_counters(struct runner *runner)
-{
-    static const enum bench_figure figures[] = {
-        BENCH_INSTRUCTIONS, BENCH_CYCLES, BENCH_CACHE_MISSES};
-    char **missing = runner->bench->data.missing;
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        if (isnan(runner->counts[i]) && !missing[figures[i]])
-            missing[figures[i]] = strdup(run_counters_reason(runner->counters.failure));
-    }
-}
-
 /* Runs a variant once, with what comes before and after it, and adds the run unless it is to be
  * forgotten. */
 static int run_variant(
@@ -499,7 +483,14 @@ static int run_variant(
             bench_fill_run(bench, outcome.results, outcome.wall_seconds, run);
             disturbances_fill(&before, &after, run);
             bench_fill_missing(bench, outcome.results);
-            note_missing_counters(runner);
+            /* Note once why there are no counts. */
+            static const enum bench_figure figures[] = {
+                BENCH_INSTRUCTIONS, BENCH_CYCLES, BENCH_CACHE_MISSES};
+            char **missing = runner->bench->data.missing;
+            for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+                if (isnan(runner->counts[i]) && !missing[figures[i]])
+                    missing[figures[i]] = strdup(run_counters_reason(runner->counters.failure));
+            }
             bench->order.next++;
         } else {
             code = error_memory(error);

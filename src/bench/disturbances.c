@@ -22,26 +22,6 @@
 /* The clock of steal has ticks of 10 ms. */
 #define SHORTEST_STEAL_SECONDS 0.3
 
-/* The counter of each core. */
-static void open_throttle_files(struct disturbances *disturbances)
-{
-    int fds[MAX_THROTTLE_FILES];
-    size_t count = 0;
-    for (int cpu = 0; cpu < MAX_THROTTLE_FILES; cpu++) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%d/thermal_throttle/%s",
-            disturbances->sysfs_root, cpu, "core_throttle_count");
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd >= 0)
-            fds[count++] = fd;
-    }
-    disturbances->throttle_fds = count > 0 ? malloc(count * sizeof *fds) : NULL;
-    if (disturbances->throttle_fds) {
-        memcpy(disturbances->throttle_fds, fds, count * sizeof *fds);
-        disturbances->n_throttle_fds = count;
-    }
-}
-
 /* A quota may be set on our group or on any above it, as far as they are visible. */
 static void open_quota_files(struct disturbances *disturbances)
 {
@@ -73,7 +53,22 @@ void disturbances_open(
         .ticks_per_second = (double)sysconf(_SC_CLK_TCK)};
     disturbances->stat_fd = -1;
     procfs_open(disturbances->procfs_root, PROCFS_SYSTEM, "stat", &disturbances->stat_fd, NULL);
-    open_throttle_files(disturbances);
+    /* Open the counter of each core. */
+    int fds[MAX_THROTTLE_FILES];
+    size_t count = 0;
+    for (int cpu = 0; cpu < MAX_THROTTLE_FILES; cpu++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%d/thermal_throttle/%s",
+            disturbances->sysfs_root, cpu, "core_throttle_count");
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0)
+            fds[count++] = fd;
+    }
+    disturbances->throttle_fds = count > 0 ? malloc(count * sizeof *fds) : NULL;
+    if (disturbances->throttle_fds) {
+        memcpy(disturbances->throttle_fds, fds, count * sizeof *fds);
+        disturbances->n_throttle_fds = count;
+    }
     open_quota_files(disturbances);
 }
 

@@ -105,25 +105,6 @@ static void put_block(const struct gput_analysis *analysis, struct gput_table *t
             table_put_double(table, block->exact[i]);
 }
 
-/* Adds the columns of the table of blocks. */
-static void add_block_columns(const struct gput_analysis *analysis, struct gput_table *table)
-{
-    table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);
-    analysis_add_part_columns(analysis, table);
-    table_add_columns(table, "", NULL, block_columns, n_block_columns);
-    add_statistics(table, "compute_time_", "seconds", analysis->details);
-    add_number(table, "compute_time_", "total", "seconds");
-    if (analysis->details) {
-        add_number(table, "self_time_", "total", "seconds");
-        add_number(table, "cpu_time_", "total", "seconds");
-    }
-    for (enum gput_energy_figure i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++)
-        add_number(table, "energy_", gput_energy_figure_name(i), "joules");
-    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
-        if (analysis_shows_exact(analysis, i))
-            add_number(table, "exact_", gput_exact_figure_name(i), gput_exact_figure_unit(i));
-}
-
 /* Puts the rows of all blocks, each before those of its parts. */
 static void put_blocks(const struct gput_analysis *analysis, struct gput_table *table,
     void (*put)(const struct gput_analysis *analysis, struct gput_table *table,
@@ -151,7 +132,20 @@ int gput_analysis_tables(
     put_usage(analysis, table, NULL);
 
     table = tables_add(building, "code_blocks");
-    add_block_columns(analysis, table);
+    table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);
+    analysis_add_part_columns(analysis, table);
+    table_add_columns(table, "", NULL, block_columns, n_block_columns);
+    add_statistics(table, "compute_time_", "seconds", analysis->details);
+    add_number(table, "compute_time_", "total", "seconds");
+    if (analysis->details) {
+        add_number(table, "self_time_", "total", "seconds");
+        add_number(table, "cpu_time_", "total", "seconds");
+    }
+    for (enum gput_energy_figure i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        add_number(table, "energy_", gput_energy_figure_name(i), "joules");
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        if (analysis_shows_exact(analysis, i))
+            add_number(table, "exact_", gput_exact_figure_name(i), gput_exact_figure_unit(i));
     put_blocks(analysis, table, put_block);
 
     table = tables_add(building, "code_block_usage");

@@ -653,9 +653,23 @@ static void drop_unused(struct gput_analysis *analysis, const struct row_total *
     }
 }
 
-/* Sets the figures of the session and of its blocks. */
-static int fill_results(struct work *work, struct gput_error *error)
+/* Reads marks, then samples, then energy, and makes the results of all. */
+static int analyze(struct work *work, struct gput_error *error)
 {
+    TRY(tracking_reader_open(work->options->tracking_file, &work->reader, error));
+    tracking_reader_use_cores(work->reader, work->options->cores ? work->options->cores : 1);
+    TRY(create_analysis(work, error));
+    if (work->options->sub_tracking_file)
+        TRY(load_calls(work, error));
+    TRY(block_groups_init(
+        &work->groups, &work->table, &work->labels, work->options->grouping, error));
+    TRY(number_targets(work, error));
+    const struct sweep_input input = input_of(work);
+    TRY(sweep_create(&input, work->options->details, &work->sweep, error));
+    TRY(read_rows(work, error));
+    TRY(call_table_close_open(&work->table, work->last_row, error));
+    TRY(read_energy(work, error));
+    /* Set the figures of the session and of its blocks. */
     struct gput_analysis *analysis = work->analysis;
     size_t n_targets = work->groups.count + work->n_parts;
     drop_unused(analysis, sweep_session(work->sweep)->total);
@@ -675,25 +689,6 @@ static int fill_results(struct work *work, struct gput_error *error)
     TRY(code);
     analysis_warn_of_gaps(analysis, work->options, &work->table, work->n_backward_rows);
     return GPUT_OK;
-}
-
-/* Reads marks, then samples, then energy, and makes the results of all. */
-static int analyze(struct work *work, struct gput_error *error)
-{
-    TRY(tracking_reader_open(work->options->tracking_file, &work->reader, error));
-    tracking_reader_use_cores(work->reader, work->options->cores ? work->options->cores : 1);
-    TRY(create_analysis(work, error));
-    if (work->options->sub_tracking_file)
-        TRY(load_calls(work, error));
-    TRY(block_groups_init(
-        &work->groups, &work->table, &work->labels, work->options->grouping, error));
-    TRY(number_targets(work, error));
-    const struct sweep_input input = input_of(work);
-    TRY(sweep_create(&input, work->options->details, &work->sweep, error));
-    TRY(read_rows(work, error));
-    TRY(call_table_close_open(&work->table, work->last_row, error));
-    TRY(read_energy(work, error));
-    return fill_results(work, error);
 }
 
 static void work_finish(struct work *work)

@@ -204,20 +204,6 @@ static bool is_late(const struct walk *walk, double until)
     return until - walk->first.time > LATE_SECONDS;
 }
 
-/* Sets the joules of the session, and for how much of it each figure is unknown. */
-static void fill_session(const struct walk *walk, struct session_energy *session)
-{
-    session->seconds = walk->after.time - walk->first.time;
-    for (int i = 0; i < FIGURES; i++) {
-        double until = unknown_with_parts(walk, i);
-        double late = is_late(walk, until) ? until - walk->first.time : 0;
-        double unknown = walk->lost_seconds[i] + late;
-        bool is_known = unknown <= MAX_UNKNOWN * session->seconds;
-        session->unknown_seconds[i] = isnan(walk->last[i]) ? session->seconds : unknown;
-        session->joules[i] = is_known ? walk->last[i] : NAN;
-    }
-}
-
 int block_energy_compute(const struct sweep_input *input, const struct energy_points *points,
     struct session_energy *session, double (*targets)[FIGURES], struct gput_error *error)
 {
@@ -229,7 +215,16 @@ int block_energy_compute(const struct sweep_input *input, const struct energy_po
         walk.running[t].first = walk.running[t].first_stop = INFINITY;
     memset(targets, 0, input->n_targets * sizeof *targets);
     int code = walk_curve(&walk, input, error);
-    fill_session(&walk, session);
+    /* Set the joules of the session, and for how much of it each figure is unknown. */
+    session->seconds = walk.after.time - walk.first.time;
+    for (int i = 0; i < FIGURES; i++) {
+        double until = unknown_with_parts(&walk, i);
+        double late = is_late(&walk, until) ? until - walk.first.time : 0;
+        double unknown = walk.lost_seconds[i] + late;
+        bool is_known = unknown <= MAX_UNKNOWN * session->seconds;
+        session->unknown_seconds[i] = isnan(walk.last[i]) ? session->seconds : unknown;
+        session->joules[i] = is_known ? walk.last[i] : NAN;
+    }
     /* Make figures unknown: one that was never known for all targets; one that was first known late
      * for targets that began before that; otherwise for targets with a call that ended before. */
     for (int i = 0; i < FIGURES; i++) {

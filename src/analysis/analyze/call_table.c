@@ -336,29 +336,6 @@ static int pair_two_by_two(
     return GPUT_OK;
 }
 
-/*
- * Sorts the marks of every lane and pairs them up in place: afterwards times[2k] and times[2k + 1]
- * of a lane are start and stop of its call k. Lanes are sorted already.
- *
- * Errors: as call_table_pair().
- */
-static int call_pairing_run(struct call_table *table, struct gput_error *error)
-{
-    size_t next;
-    for (size_t first = 0; first < table->n_lanes; first = next) {
-        for (next = first;
-             next < table->n_lanes && table->lanes[next].block == table->lanes[first].block; next++)
-            TRY(sort_marks(table, &table->lanes[next], error));
-        /* Where marks are missing, those that are there say nothing by their number. */
-        bool two_by_two = !table->by_thread && !table->has_lost;
-        if (two_by_two)
-            TRY(pair_two_by_two(table, &table->lanes[first], next - first, error));
-        for (size_t l = first; !two_by_two && l < next; l++)
-            TRY(pair_brackets(table, &table->lanes[l], error));
-    }
-    return GPUT_OK;
-}
-
 #define NS 1000000000
 
 void call_table_init(struct call_table *table, const struct sub_tracking_names *names,
@@ -636,7 +613,20 @@ int call_table_pair(struct call_table *table, struct gput_error *error)
             next++;
         TRY(pair_unmatched_stops(&table->lanes[first], next - first, error));
     }
-    TRY(call_pairing_run(table, error));
+    /* Sort the marks of every lane and pair them up in place: afterwards times[2k] and times[2k +
+     * 1] of a lane are start and stop of its call k. */
+    size_t next;
+    for (size_t first = 0; first < table->n_lanes; first = next) {
+        for (next = first;
+             next < table->n_lanes && table->lanes[next].block == table->lanes[first].block; next++)
+            TRY(sort_marks(table, &table->lanes[next], error));
+        /* Where marks are missing, those that are there say nothing by their number. */
+        bool two_by_two = !table->by_thread && !table->has_lost;
+        if (two_by_two)
+            TRY(pair_two_by_two(table, &table->lanes[first], next - first, error));
+        for (size_t l = first; !two_by_two && l < next; l++)
+            TRY(pair_brackets(table, &table->lanes[l], error));
+    }
 
     size_t total = 0;
     for (size_t i = 0; i < table->n_lanes; i++)

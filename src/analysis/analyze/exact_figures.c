@@ -106,25 +106,6 @@ const char *exact_figure_total_name(enum gput_exact_figure figure)
     return kinds[figure].is_largest ? "max" : "total";
 }
 
-/* The counters of a mark, by figure. */
-static struct counts counts_of(const struct sub_tracking_exact *exact)
-{
-    return (struct counts){{
-        [GPUT_EXACT_THREAD_CPU_TIME] = exact->thread_cpu_ns,
-        [GPUT_EXACT_PROCESS_CPU_TIME] = exact->process_cpu_ns,
-        [GPUT_EXACT_MINOR_FAULTS] = exact->minor_faults,
-        [GPUT_EXACT_MAJOR_FAULTS] = exact->major_faults,
-        [GPUT_EXACT_PEAK_RSS_RISE] = exact->peak_rss_bytes,
-        [GPUT_EXACT_PACKAGE_ENERGY] = exact->energy_uj,
-        [GPUT_EXACT_BLOCK_PEAK_RSS] = exact->block_peak_rss_bytes,
-        [GPUT_EXACT_BLOCK_PEAK_RSS_RISE] = exact->block_peak_rss_bytes,
-        [GPUT_EXACT_INSTRUCTIONS] = exact->instructions,
-        [GPUT_EXACT_CYCLES] = exact->cycles,
-        [GPUT_EXACT_CACHE_MISSES] = exact->cache_misses,
-        [GPUT_EXACT_GPU_TIME] = exact->gpu_ns,
-    }};
-}
-
 /* Keeps counters by the time of their mark. */
 static int keep(
     struct kept_counts *kept, int64_t time, const struct counts *counts, struct gput_error *error)
@@ -177,7 +158,20 @@ static int add_call(struct exact_figures *figures, const struct counts *start,
 int exact_figures_add_mark(struct exact_figures *figures, const struct sub_tracking_mark *row,
     double time, double started, struct gput_error *error)
 {
-    struct counts counts = counts_of(&row->exact);
+    struct counts counts = {{
+        [GPUT_EXACT_THREAD_CPU_TIME] = row->exact.thread_cpu_ns,
+        [GPUT_EXACT_PROCESS_CPU_TIME] = row->exact.process_cpu_ns,
+        [GPUT_EXACT_MINOR_FAULTS] = row->exact.minor_faults,
+        [GPUT_EXACT_MAJOR_FAULTS] = row->exact.major_faults,
+        [GPUT_EXACT_PEAK_RSS_RISE] = row->exact.peak_rss_bytes,
+        [GPUT_EXACT_PACKAGE_ENERGY] = row->exact.energy_uj,
+        [GPUT_EXACT_BLOCK_PEAK_RSS] = row->exact.block_peak_rss_bytes,
+        [GPUT_EXACT_BLOCK_PEAK_RSS_RISE] = row->exact.block_peak_rss_bytes,
+        [GPUT_EXACT_INSTRUCTIONS] = row->exact.instructions,
+        [GPUT_EXACT_CYCLES] = row->exact.cycles,
+        [GPUT_EXACT_CACHE_MISSES] = row->exact.cache_misses,
+        [GPUT_EXACT_GPU_TIME] = row->exact.gpu_ns,
+    }};
     int64_t key = open_starts_key(time);
     for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
         if (counts.of[i] < 0)

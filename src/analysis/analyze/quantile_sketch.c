@@ -89,22 +89,17 @@ static int keep_value(struct quantile_sketch *sketch, double value, struct gput_
     return GPUT_OK;
 }
 
-/* Moves the values that were kept one by one into buckets. */
-static int become_buckets(struct quantile_sketch *sketch, struct gput_error *error)
-{
-    for (size_t i = 0; i < QUANTILE_EXACT; i++)
-        TRY(count_value(sketch, sketch->values[i], error));
-    free(sketch->values);
-    sketch->values = NULL;
-    return GPUT_OK;
-}
-
 int quantile_sketch_add(struct quantile_sketch *sketch, double value, struct gput_error *error)
 {
     if (isnan(value))
         return GPUT_OK;
-    if (sketch->count == QUANTILE_EXACT)
-        TRY(become_buckets(sketch, error));
+    if (sketch->count == QUANTILE_EXACT) {
+        /* Move the values that were kept one by one into buckets. */
+        for (size_t i = 0; i < QUANTILE_EXACT; i++)
+            TRY(count_value(sketch, sketch->values[i], error));
+        free(sketch->values);
+        sketch->values = NULL;
+    }
     if (sketch->count < QUANTILE_EXACT)
         TRY(keep_value(sketch, value, error));
     else
@@ -115,24 +110,20 @@ int quantile_sketch_add(struct quantile_sketch *sketch, double value, struct gpu
     return GPUT_OK;
 }
 
-/* The quantile of values that are all kept, as numpy interpolates it. */
-static double exact_quantile(struct quantile_sketch *sketch, double q)
-{
-    qsort(sketch->values, sketch->count, sizeof *sketch->values, doubles_compare);
-    double rank = q * (double)(sketch->count - 1);
-    size_t low = (size_t)rank;
-    double share = rank - (double)low;
-    if (share == 0)
-        return sketch->values[low];
-    return sketch->values[low] + share * (sketch->values[low + 1] - sketch->values[low]);
-}
-
 double quantile_sketch_get(struct quantile_sketch *sketch, double q)
 {
     if (sketch->count == 0)
         return NAN;
-    if (sketch->count <= QUANTILE_EXACT)
-        return exact_quantile(sketch, q);
+    if (sketch->count <= QUANTILE_EXACT) {
+        /* All values are kept: interpolate the quantile as numpy does. */
+        qsort(sketch->values, sketch->count, sizeof *sketch->values, doubles_compare);
+        double rank = q * (double)(sketch->count - 1);
+        size_t low = (size_t)rank;
+        double share = rank - (double)low;
+        if (share == 0)
+            return sketch->values[low];
+        return sketch->values[low] + share * (sketch->values[low + 1] - sketch->values[low]);
+    }
     uint64_t rank = (uint64_t)(q * (double)(sketch->count - 1));
     uint64_t below = 0;
     int bucket = 0;

@@ -142,29 +142,6 @@ static void add_samples(struct reading *reading, struct gput_tables *tables)
     table_set_unit(table, "seconds since the epoch");
 }
 
-/* Puts a sample, counts as whole numbers. */
-static void put_row(const struct reading *reading, const struct tracking_row *row)
-{
-    struct gput_table *table = reading->table;
-    const struct gput_static_data *data = tracking_reader_static_data(reading->reader);
-    for (size_t i = 0; i < TRACKED_MEASUREMENTS; i++) {
-        enum gput_measurement_id id = tracked_measurements[i];
-        enum gput_quantity quantity = gput_measurement(id)->quantity;
-        double value = row->values[id];
-        if (!reading->has[id])
-            continue;
-        if (reading->options->for_joins)
-            value = static_data_base_value(data, quantity, value);
-        if (quantity != GPUT_QUANTITY_COUNT)
-            table_put_double(table, value);
-        else if (fabs(value) < 0x1p53)
-            table_put_int(table, (int64_t)value);
-        else
-            table_put_missing(table);
-    }
-    table_put_double(table, row->timestamp);
-}
-
 /* Puts the rows that lie in the spans, if there are some. */
 static int read_rows(const struct reading *reading, struct gput_error *error)
 {
@@ -183,7 +160,25 @@ static int read_rows(const struct reading *reading, struct gput_error *error)
                 PARTITION_POINT(after, spans->count, spans->items[after].start <= row->timestamp);
             if (spans->items && (after == 0 || row->timestamp > spans->items[after - 1].end))
                 continue;
-            put_row(reading, row);
+            /* Put the sample, counts as whole numbers. */
+            struct gput_table *table = reading->table;
+            const struct gput_static_data *data = tracking_reader_static_data(reading->reader);
+            for (size_t i = 0; i < TRACKED_MEASUREMENTS; i++) {
+                enum gput_measurement_id id = tracked_measurements[i];
+                enum gput_quantity quantity = gput_measurement(id)->quantity;
+                double value = row->values[id];
+                if (!reading->has[id])
+                    continue;
+                if (reading->options->for_joins)
+                    value = static_data_base_value(data, quantity, value);
+                if (quantity != GPUT_QUANTITY_COUNT)
+                    table_put_double(table, value);
+                else if (fabs(value) < 0x1p53)
+                    table_put_int(table, (int64_t)value);
+                else
+                    table_put_missing(table);
+            }
+            table_put_double(table, row->timestamp);
             TRY(recorded_pass_full(reading->options, reading->table, error));
         }
     }

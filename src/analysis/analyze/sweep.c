@@ -56,14 +56,6 @@ static int call_search_create(
     return GPUT_OK;
 }
 
-/* How many calls start at or before `time`. */
-static size_t call_search_started(const struct call_search *search, double time)
-{
-    size_t after;
-    PARTITION_POINT(after, search->n_calls, search->calls[after].start <= time);
-    return after;
-}
-
 /* The next leaf after `leaf` whose latest stop is not before `time`; n_leaves when there is none.
  */
 static size_t next_leaf(const struct call_search *search, size_t leaf, double time)
@@ -310,7 +302,9 @@ static int go_back(struct sweep *sweep, double time, struct gput_error *error)
     TRY(stop_all(sweep, error));
     if (!sweep->search)
         TRY(call_search_create(sweep->input.calls, sweep->input.n_calls, &sweep->search, error));
-    sweep->next = call_search_started(sweep->search, time);
+    /* So many calls start at or before `time`. */
+    PARTITION_POINT(
+        sweep->next, sweep->search->n_calls, sweep->search->calls[sweep->next].start <= time);
     sweep->next_start =
         sweep->next < sweep->input.n_calls ? sweep->input.calls[sweep->next].start : INFINITY;
     size_t place = 0;

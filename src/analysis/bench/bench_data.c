@@ -199,22 +199,6 @@ static int read_text(
     return value && !*text ? error_memory(error) : GPUT_OK;
 }
 
-/* Reads the machine of a kept benchmark. */
-static int read_machine(
-    const struct doc *object, struct bench_machine *machine, struct gput_error *error)
-{
-    TRY(read_text(object, "name", &machine->name, error));
-    TRY(read_text(object, "cpu_model", &machine->cpu_model, error));
-    TRY(read_text(object, "kernel", &machine->kernel, error));
-    TRY(read_text(object, "clock_policy", &machine->clock_policy, error));
-    TRY(read_text(object, "gpus", &machine->gpus, error));
-    machine->n_cores = doc_get_number(object, "cores");
-    machine->load = doc_get_number(object, "load");
-    machine->ram_bytes = doc_get_number(object, "ram_bytes");
-    return GPUT_OK;
-}
-
-/* Reads a variant of a kept benchmark, with its parameters. */
 static int read_variant(const struct doc *object, struct bench_data *data, struct gput_error *error)
 {
     struct bench_variant *variant;
@@ -228,27 +212,6 @@ static int read_variant(const struct doc *object, struct bench_data *data, struc
     return GPUT_OK;
 }
 
-/* Figures and causes that this version does not know are skipped; others are NaN. */
-static int read_run(
-    const struct doc *object, const char *name, struct bench_data *data, struct gput_error *error)
-{
-    int64_t variant = doc_get_int(object, "variant"), block = doc_get_int(object, "block");
-    if (variant < 0 || (size_t)variant >= data->n_variants || block < 0 || block >= MAX_BLOCKS)
-        return error_set(error, GPUT_ERROR_FORMAT,
-            "%.300s is damaged: a run belongs to a variant or block that is not there.", name);
-    struct bench_run *run = bench_data_add_run(data, (size_t)variant, (size_t)block);
-    if (!run)
-        return error_memory(error);
-    run->at_seconds = doc_get_number(object, "at_seconds");
-    const struct doc *figures = doc_get(object, "figures"), *causes = doc_get(object, "causes");
-    for (size_t i = 0; figures && i < BENCH_FIGURE_COUNT; i++)
-        run->figures[i] = doc_get_number(figures, bench_figures[i].key);
-    for (size_t i = 0; causes && i < BENCH_CAUSE_COUNT; i++)
-        run->causes[i] = doc_get_number(causes, bench_causes[i].key);
-    return GPUT_OK;
-}
-
-/* Reads a kept benchmark: its head, machine, variants and runs. */
 static int read_all(
     const struct doc *doc, const char *name, struct bench_data *data, struct gput_error *error)
 {
@@ -260,12 +223,34 @@ static int read_all(
             "main.json -- COMMAND",
             name);
     TRY(read_text(doc_get(doc, "bench"), "date", &data->date, error));
-    if (machine)
-        TRY(read_machine(machine, &data->machine, error));
+    if (machine) {
+        TRY(read_text(machine, "name", &data->machine.name, error));
+        TRY(read_text(machine, "cpu_model", &data->machine.cpu_model, error));
+        TRY(read_text(machine, "kernel", &data->machine.kernel, error));
+        TRY(read_text(machine, "clock_policy", &data->machine.clock_policy, error));
+        TRY(read_text(machine, "gpus", &data->machine.gpus, error));
+        data->machine.n_cores = doc_get_number(machine, "cores");
+        data->machine.load = doc_get_number(machine, "load");
+        data->machine.ram_bytes = doc_get_number(machine, "ram_bytes");
+    }
     for (const struct doc *at = variants->first; at; at = at->next)
         TRY(read_variant(at, data, error));
-    for (const struct doc *at = runs->first; at; at = at->next)
-        TRY(read_run(at, name, data, error));
+    for (const struct doc *at = runs->first; at; at = at->next) {
+        /* Figures and causes that this version does not know are skipped; others are NaN. */
+        int64_t variant = doc_get_int(at, "variant"), block = doc_get_int(at, "block");
+        if (variant < 0 || (size_t)variant >= data->n_variants || block < 0 || block >= MAX_BLOCKS)
+            return error_set(error, GPUT_ERROR_FORMAT,
+                "%.300s is damaged: a run belongs to a variant or block that is not there.", name);
+        struct bench_run *run = bench_data_add_run(data, (size_t)variant, (size_t)block);
+        if (!run)
+            return error_memory(error);
+        run->at_seconds = doc_get_number(at, "at_seconds");
+        const struct doc *figures = doc_get(at, "figures"), *causes = doc_get(at, "causes");
+        for (size_t i = 0; figures && i < BENCH_FIGURE_COUNT; i++)
+            run->figures[i] = doc_get_number(figures, bench_figures[i].key);
+        for (size_t i = 0; causes && i < BENCH_CAUSE_COUNT; i++)
+            run->causes[i] = doc_get_number(causes, bench_causes[i].key);
+    }
     if (data->n_runs == 0)
         return error_set(error, GPUT_ERROR_FORMAT, "%.300s has no runs.", name);
     return GPUT_OK;

@@ -59,7 +59,6 @@ static bool open_package(struct block_energy_package *package, const char *sysfs
     return true;
 }
 
-/* Closes the counters of all packages. */
 static void close_energy(struct block_figures *figures)
 {
     for (unsigned i = 0; i < figures->n_packages; i++)
@@ -162,26 +161,6 @@ static int64_t read_own_peak(struct block_figures *figures)
     return bytes < figures->carried_peak_bytes ? bytes : figures->carried_peak_bytes;
 }
 
-/* Reads the peak of the process and the page faults of the thread. */
-static void read_usage(struct block_figures *figures, enum sub_tracking_position position,
-    struct sub_tracking_exact *exact)
-{
-    struct rusage usage;
-    memset(&usage, 0, sizeof usage);
-    getrusage(RUSAGE_THREAD, &usage);
-    exact->peak_rss_bytes = peak_of(&usage);
-    if (!figures->peaks && exact->peak_rss_bytes == figures->carried_peak_bytes) {
-        exact->peak_rss_bytes = read_own_peak(figures);
-        if (position == SUB_TRACKING_START) /* exclude the page faults of reading */
-            getrusage(RUSAGE_THREAD, &usage);
-    }
-    int64_t taken = process_peak_taken(figures->others);
-    if (taken > 0 && exact->peak_rss_bytes < taken)
-        exact->peak_rss_bytes = taken;
-    exact->minor_faults = usage.ru_minflt;
-    exact->major_faults = usage.ru_majflt;
-}
-
 /* ---- Peaks of calls ---- */
 
 int block_figures_open_block_peaks(struct block_figures *figures, struct gput_error *error)
@@ -197,24 +176,6 @@ int block_figures_open_block_peaks(struct block_figures *figures, struct gput_er
     pthread_mutex_init(&peaks->lock, NULL);
     figures->peaks = peaks;
     return GPUT_OK;
-}
-
-/* Reads the peak since the last mark, and at a stop the peak of the call. */
-static void read_block_peak(struct block_peaks *peaks, int64_t call_started_ns,
-    enum sub_tracking_position position, struct sub_tracking_exact *exact)
-{
-    struct process_peak_reading reading;
-    pthread_mutex_lock(&peaks->lock);
-    exact->peak_rss_bytes = exact->block_peak_rss_bytes = SUB_TRACKING_UNKNOWN;
-    if (process_peak_read(&peaks->process, &reading)) {
-        peak_segments_add(&peaks->segments, wall_clock_ns(), reading.peak_bytes);
-        exact->peak_rss_bytes = reading.highest_bytes;
-        if (position == SUB_TRACKING_START)
-            exact->block_peak_rss_bytes = reading.rss_bytes;
-        else if (call_started_ns != 0)
-            exact->block_peak_rss_bytes = peak_segments_since(&peaks->segments, call_started_ns);
-    }
-    pthread_mutex_unlock(&peaks->lock);
 }
 
 /* ---- Counters ---- */
@@ -272,9 +233,38 @@ void block_figures_read(struct block_figures *figures, struct block_figures_thre
     if (figures->gpu_time)
         exact->gpu_ns = own_gpu_time_read(figures->gpu_time);
     exact->energy_uj = read_energy(figures);
-    read_usage(figures, position, exact);
-    if (figures->peaks)
-        read_block_peak(figures->peaks, thread->call_started_ns, position, exact);
+    /* Read the peak of the process and the page faults of the thread. */
+    struct rusage usage;
+    memset(&usage, 0, sizeof usage);
+    getrusage(RUSAGE_THREAD, &usage);
+    exact->peak_rss_bytes = peak_of(&usage);
+    if (!figures->peaks && exact->peak_rss_bytes == figures->carried_peak_bytes) {
+        exact->peak_rss_bytes = read_own_peak(figures);
+        if (position == SUB_TRACKING_START) /* exclude the page faults of reading */
+            getrusage(RUSAGE_THREAD, &usage);
+    }
+    int64_t taken = process_peak_taken(figures->others);
+    if (taken > 0 && exact->peak_rss_bytes < taken)
+        exact->peak_rss_bytes = taken;
+    exact->minor_faults = usage.ru_minflt;
+    exact->major_faults = usage.ru_majflt;
+    if (figures->peaks) {
+        /* Read the peak since the last mark, and at a stop the peak of its call. */
+        int64_t call_started_ns = thread->call_started_ns;
+        struct process_peak_reading reading;
+        pthread_mutex_lock(&figures->peaks->lock);
+        exact->peak_rss_bytes = exact->block_peak_rss_bytes = SUB_TRACKING_UNKNOWN;
+        if (process_peak_read(&figures->peaks->process, &reading)) {
+            peak_segments_add(&figures->peaks->segments, wall_clock_ns(), reading.peak_bytes);
+            exact->peak_rss_bytes = reading.highest_bytes;
+            if (position == SUB_TRACKING_START)
+                exact->block_peak_rss_bytes = reading.rss_bytes;
+            else if (call_started_ns != 0)
+                exact->block_peak_rss_bytes =
+                    peak_segments_since(&figures->peaks->segments, call_started_ns);
+        }
+        pthread_mutex_unlock(&figures->peaks->lock);
+    }
     if (position == SUB_TRACKING_START) {
         if (figures->has_counters)
             read_counters(figures, thread, exact);

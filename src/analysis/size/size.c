@@ -163,30 +163,6 @@ static void append_age(struct str *text, const struct gput_size *size, double se
     str_printf(text, "%s ago", human_seconds_of_figure(fmax(size->now_seconds - seconds, 0), age));
 }
 
-static void describe_runs(struct gput_size *size)
-{
-    struct str *text = &size->evidence;
-    str_printf(text, "%zu %s of %s", size->n_runs, size->n_runs == 1 ? "run" : "runs",
-        size->has_several ? "several commands" : size->name);
-    if (isfinite(size->last_seconds)) {
-        str_append(text, size->n_runs == 1 ? ", " : ", the last one ");
-        append_age(text, size, size->last_seconds);
-    }
-    if (size->n_runs > 1 && isfinite(size->first_seconds)) {
-        str_append(text, ", the first one ");
-        append_age(text, size, size->first_seconds);
-    }
-    if (size->n_failed)
-        str_printf(text, "; %zu more failed and %s left out", size->n_failed,
-            size->n_failed == 1 ? "is" : "are");
-    str_append(text, ".\n");
-    if (size->n_ranks)
-        str_printf(text,
-            "%zu %s of jobs and %s left out: gpu-tracker job says what to ask for all of a job.\n",
-            size->n_ranks, size->n_ranks == 1 ? "more is a rank" : "more are ranks",
-            size->n_ranks == 1 ? "is" : "are");
-}
-
 /* Describes the evidence of a bound. */
 static void describe_bound(struct gput_size *size, const char *noun, const struct size_bound *bound,
     const char *(*write)(double, char *))
@@ -240,7 +216,27 @@ static void describe(struct gput_size *size)
 {
     char bytes[HUMAN_SIZE];
     const struct size_bound *ram = &size->bounds[SIZE_RAM];
-    describe_runs(size);
+    /* Say which runs the figures rest on. */
+    struct str *text = &size->evidence;
+    str_printf(text, "%zu %s of %s", size->n_runs, size->n_runs == 1 ? "run" : "runs",
+        size->has_several ? "several commands" : size->name);
+    if (isfinite(size->last_seconds)) {
+        str_append(text, size->n_runs == 1 ? ", " : ", the last one ");
+        append_age(text, size, size->last_seconds);
+    }
+    if (size->n_runs > 1 && isfinite(size->first_seconds)) {
+        str_append(text, ", the first one ");
+        append_age(text, size, size->first_seconds);
+    }
+    if (size->n_failed)
+        str_printf(text, "; %zu more failed and %s left out", size->n_failed,
+            size->n_failed == 1 ? "is" : "are");
+    str_append(text, ".\n");
+    if (size->n_ranks)
+        str_printf(text,
+            "%zu %s of jobs and %s left out: gpu-tracker job says what to ask for all of a job.\n",
+            size->n_ranks, size->n_ranks == 1 ? "more is a rank" : "more are ranks",
+            size->n_ranks == 1 ? "is" : "are");
     describe_bound(size, "RAM", ram, human_bytes);
     if (isfinite(size->loose_bytes) && size->loose_bytes > ram->value)
         str_printf(&size->evidence,

@@ -302,28 +302,6 @@ static bool is_growing(const struct size_value *values, size_t count, struct lin
     return explained >= MIN_EXPLAINED && t > size_student_quantile(0.99, (double)n_known - 2);
 }
 
-/* Computes the bound for a covariate: that of the ratios of the values to the line, each of the
- * line without that value, so that a value does not vouch for itself. */
-static int bound_of_growing(const struct size_value *values, size_t count, double share,
-    struct line line, struct size_bound *bound, struct gput_error *error)
-{
-    CLEANUP_FREE struct size_value *ratios = calloc(count, sizeof *ratios);
-    if (!ratios)
-        return error_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        struct line other = fit_line(values, count, i);
-        ratios[i].value = values[i].value / line_at(other, values[i].covariate);
-        ratios[i].is_censored = values[i].is_censored;
-    }
-    qsort(ratios, count, sizeof *ratios, by_value);
-    bound->value =
-        bound_of_alike(ratios, count, share, &bound->basis) * line_at(line, bound->covariate);
-    bound->grows = true;
-    bound->intercept = line.intercept;
-    bound->slope = line.slope;
-    return GPUT_OK;
-}
-
 /* ---- All of it ---- */
 
 int size_bound_compute(const struct size_value *values, size_t count, double share,
@@ -349,7 +327,23 @@ int size_bound_compute(const struct size_value *values, size_t count, double sha
     if (is_growing(values, count, &line)) {
         bound->covariate = isnan(covariate) ? largest : covariate;
         bound->is_beyond = bound->covariate > largest;
-        return bound_of_growing(values, count, share, line, bound, error);
+        /* Compute the bound of the ratios of the values to the line, each to the line without that
+         * value, so that a value does not vouch for itself. */
+        CLEANUP_FREE struct size_value *ratios = calloc(count, sizeof *ratios);
+        if (!ratios)
+            return error_memory(error);
+        for (size_t i = 0; i < count; i++) {
+            struct line other = fit_line(values, count, i);
+            ratios[i].value = values[i].value / line_at(other, values[i].covariate);
+            ratios[i].is_censored = values[i].is_censored;
+        }
+        qsort(ratios, count, sizeof *ratios, by_value);
+        bound->value =
+            bound_of_alike(ratios, count, share, &bound->basis) * line_at(line, bound->covariate);
+        bound->grows = true;
+        bound->intercept = line.intercept;
+        bound->slope = line.slope;
+        return GPUT_OK;
     }
     CLEANUP_FREE struct size_value *sorted = calloc(count, sizeof *sorted);
     if (!sorted)

@@ -9,9 +9,7 @@
 #include "files/history/history_files.h"
 #include "files/history/history_folder.h"
 #include "files/history/history_job.h"
-#include "history_files.h"
 #include "files/history/history_row.h"
-#include "model/results.h"
 
 #include <errno.h>
 #include <math.h>
@@ -117,27 +115,21 @@ static int fill_entry(
     return GPUT_OK;
 }
 
-/* Composes the path of the file of a row that waits: of its session's id, as far as that can be in
- * a name. */
-static void compose_row_path(
-    struct str *path, const struct history_folder *folder, const char *session_id)
-{
-    str_printf(path, "%s/", folder->rows);
-    for (const char *at = session_id; *at; at++) {
-        bool is_plain = (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
-                        (*at >= 'A' && *at <= 'Z') || *at == '-';
-        str_append_char(path, is_plain ? *at : '_');
-    }
-    str_append(path, ROW_EXTENSION);
-}
-
 /* Writes a row to a file of its own, for the next reader. */
 static int add_to_files(
     const struct history_folder *folder, const struct history_row *row, struct gput_error *error)
 {
     CLEANUP_STR struct str text = {0}, path = {0};
     history_row_write(row, &text);
-    compose_row_path(&path, folder, history_text(row, HISTORY_SESSION_ID));
+    /* The file of a row that waits has the id of its session, as far as that can be in a name. */
+    const char *session_id = history_text(row, HISTORY_SESSION_ID);
+    str_printf(&path, "%s/", folder->rows);
+    for (const char *at = session_id; *at; at++) {
+        bool is_plain = (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
+                        (*at >= 'A' && *at <= 'Z') || *at == '-';
+        str_append_char(&path, is_plain ? *at : '_');
+    }
+    str_append(&path, ROW_EXTENSION);
     if (text.failed || path.failed)
         return error_memory(error);
     TRY(history_folder_make(folder->rows, error));

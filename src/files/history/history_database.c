@@ -33,26 +33,6 @@ struct history_database {
 
 /* ---- Opening for writing ---- */
 
-/* Returns the number that a statement without parameters gives first; -1 where it gives none. */
-static int64_t read_int(sqlite3 *sqlite, const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-    int64_t number = -1;
-    if (sqlite3_prepare_v2(sqlite, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        number = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return number;
-}
-
-/* Appends the declaration of a column: `name TYPE`. */
-static void append_declaration(struct str *sql, const struct history_column *column)
-{
-    static const char *const types[] = {
-        [GPUT_COLUMN_INT] = "INTEGER", [GPUT_COLUMN_DOUBLE] = "REAL", [GPUT_COLUMN_TEXT] = "TEXT"};
-    str_printf(sql, "%s %s", column->name, types[column->type]);
-}
-
 /* Finds which of our columns the table has. */
 static int find_columns(
     struct history_database *database, bool found[HISTORY_COLUMN_COUNT], struct gput_error *error)
@@ -89,7 +69,11 @@ static int make_columns(struct history_database *database, struct gput_error *er
         if (found[id])
             continue;
         str_append(&sql, "ALTER TABLE " TABLE " ADD COLUMN ");
-        append_declaration(&sql, &history_columns[id]);
+        const struct history_column *column = &history_columns[id];
+        static const char *const types[] = {[GPUT_COLUMN_INT] = "INTEGER",
+            [GPUT_COLUMN_DOUBLE] = "REAL",
+            [GPUT_COLUMN_TEXT] = "TEXT"};
+        str_printf(&sql, "%s %s", column->name, types[column->type]);
         str_append_char(&sql, ';');
     }
     str_printf(&sql, "PRAGMA user_version=%d; COMMIT;", FORM_VERSION);
@@ -117,7 +101,12 @@ static int prepare(
 {
     sqlite3 *sqlite = database->sqlite;
     sqlite3_busy_timeout(sqlite, busy_ms);
-    int64_t version = read_int(sqlite, "PRAGMA user_version");
+    sqlite3_stmt *statement = NULL;
+    int64_t version = -1;
+    if (sqlite3_prepare_v2(sqlite, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        version = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
     if (version < 0)
         return sqlite_file_error(sqlite, "read", database->path, error);
     if (version > FORM_VERSION)

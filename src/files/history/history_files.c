@@ -124,18 +124,6 @@ static int add_folder(struct found *found, const char *path, int depth, struct g
     return code;
 }
 
-static int find_files(
-    struct found *found, const char *const *paths, size_t count, struct gput_error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct stat info;
-        bool is_folder = stat(paths[i], &info) == 0 && S_ISDIR(info.st_mode);
-        TRY(is_folder ? add_folder(found, paths[i], 0, error)
-                      : add_path(found, paths[i], true, error));
-    }
-    return GPUT_OK;
-}
-
 /* ---- Reading files ---- */
 
 /* Reads what a tracking file, or the manifest next to it, says of its session. Errors:
@@ -356,7 +344,12 @@ int history_files_read(const char *const *paths, size_t count,
     struct history_part *part, struct gput_error *error)
 {
     CLEANUP(found_finish) struct found found = {.query = query, .filter = filter};
-    TRY(find_files(&found, paths, count, error));
+    for (size_t i = 0; i < count; i++) {
+        struct stat info;
+        bool is_folder = stat(paths[i], &info) == 0 && S_ISDIR(info.st_mode);
+        TRY(is_folder ? add_folder(&found, paths[i], 0, error)
+                      : add_path(&found, paths[i], true, error));
+    }
     TRY(read_files(&found, error));
     TRY(catalogue_unite(found.files, found.count, error));
     CLEANUP_FREE struct catalogue_file **order = malloc((found.count + 1) * sizeof *order);

@@ -63,24 +63,6 @@ bool history_row_set_text(struct history_row *row, enum history_column_id id, co
     return true;
 }
 
-/* Sets what the GPUs say together. A GPU that the command could not see is not among them. */
-static void fill_gpus(struct history_row *row, const struct gput_results *results)
-{
-    double gpus = results->allowed.named_gpus, used = 0;
-    if (isnan(gpus))
-        gpus = results->allowed.gpus;
-    if (isnan(gpus))
-        gpus = results->static_data.n_expected_gpus;
-    for (uint32_t i = 0; i < results->n_gpus; i++)
-        used += results->gpus[i].max_combined_ram_bytes > 0;
-    row->values[HISTORY_GPUS].number = gpus;
-    if (gpus == 0 || !isnan(results->gpu_peaks.combined.bytes))
-        row->values[HISTORY_GPUS_USED].number = used;
-    row->values[HISTORY_GPU_SECONDS].number = gpus * results->elapsed_seconds;
-    row->values[HISTORY_GPU_BUSY_SECONDS].number =
-        gpus == 0 ? 0 : results->mean[GPUT_GPU_SUM_UTILIZATION] / 100 * results->elapsed_seconds;
-}
-
 /* Whether the results say that the kernel counted all of the CPU time. */
 static bool is_cpu_exact(const struct gput_results *results)
 {
@@ -114,7 +96,20 @@ int history_row_fill(
         row->values[HISTORY_RAM].number = results->max[GPUT_COMBINED_RAM];
     if (!isnan(row->values[HISTORY_CPU].number))
         row->values[HISTORY_CPU_IS_EXACT].number = is_cpu_exact(results);
-    fill_gpus(row, results);
+    /* Set what the GPUs say together. A GPU that the command could not see is not among them. */
+    double gpus = results->allowed.named_gpus, used = 0;
+    if (isnan(gpus))
+        gpus = results->allowed.gpus;
+    if (isnan(gpus))
+        gpus = results->static_data.n_expected_gpus;
+    for (uint32_t i = 0; i < results->n_gpus; i++)
+        used += results->gpus[i].max_combined_ram_bytes > 0;
+    row->values[HISTORY_GPUS].number = gpus;
+    if (gpus == 0 || !isnan(results->gpu_peaks.combined.bytes))
+        row->values[HISTORY_GPUS_USED].number = used;
+    row->values[HISTORY_GPU_SECONDS].number = gpus * results->elapsed_seconds;
+    row->values[HISTORY_GPU_BUSY_SECONDS].number =
+        gpus == 0 ? 0 : results->mean[GPUT_GPU_SUM_UTILIZATION] / 100 * results->elapsed_seconds;
     if (!results->limit.kind_name[0])
         return GPUT_OK;
     row->values[HISTORY_LIMIT_ENFORCED].number = results->limit.enforced;

@@ -335,30 +335,6 @@ void cprofile_append_name(const struct cprofile *profile, uint32_t function, str
         str_append(text, name);
 }
 
-/* Prints a line of pstats. */
-static void print_function(const struct cprofile *profile, uint32_t function, struct str *text)
-{
-    const struct call_counts *counts = &profile->functions[function].counts;
-    char calls[64];
-    if (counts->total_calls != counts->primitive_calls)
-        snprintf(calls, sizeof calls, "%" PRId64 "/%" PRId64, counts->total_calls,
-            counts->primitive_calls);
-    else
-        snprintf(calls, sizeof calls, "%" PRId64, counts->total_calls);
-    str_printf(text, "%9s %8.3f ", calls, counts->total_seconds);
-    if (counts->total_calls == 0)
-        str_append(text, "         ");
-    else
-        str_printf(text, "%8.3f ", counts->total_seconds / (double)counts->total_calls);
-    str_printf(text, "%8.3f ", counts->cumulative_seconds);
-    if (counts->primitive_calls == 0)
-        str_append(text, "         ");
-    else
-        str_printf(text, "%8.3f ", counts->cumulative_seconds / (double)counts->primitive_calls);
-    cprofile_append_name(profile, function, text);
-    str_append_char(text, '\n');
-}
-
 int cprofile_print(const struct cprofile *profile, enum cprofile_order order, size_t limit,
     struct str *text, struct gput_error *error)
 {
@@ -383,8 +359,29 @@ int cprofile_print(const struct cprofile *profile, enum cprofile_order order, si
                 shown, limit);
         str_append(
             text, "\n   ncalls  tottime  percall  cumtime  percall filename:lineno(function)\n");
-        for (size_t i = 0; i < shown; i++)
-            print_function(profile, functions[i], text);
+        for (size_t i = 0; i < shown; i++) {
+            uint32_t function = functions[i];
+            const struct call_counts *counts = &profile->functions[function].counts;
+            char calls[64];
+            if (counts->total_calls != counts->primitive_calls)
+                snprintf(calls, sizeof calls, "%" PRId64 "/%" PRId64, counts->total_calls,
+                    counts->primitive_calls);
+            else
+                snprintf(calls, sizeof calls, "%" PRId64, counts->total_calls);
+            str_printf(text, "%9s %8.3f ", calls, counts->total_seconds);
+            if (counts->total_calls == 0)
+                str_append(text, "         ");
+            else
+                str_printf(text, "%8.3f ", counts->total_seconds / (double)counts->total_calls);
+            str_printf(text, "%8.3f ", counts->cumulative_seconds);
+            if (counts->primitive_calls == 0)
+                str_append(text, "         ");
+            else
+                str_printf(
+                    text, "%8.3f ", counts->cumulative_seconds / (double)counts->primitive_calls);
+            cprofile_append_name(profile, function, text);
+            str_append_char(text, '\n');
+        }
     }
     str_append(text, "\n\n");
     return text->failed ? error_memory(error) : GPUT_OK;

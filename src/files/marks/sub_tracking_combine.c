@@ -162,14 +162,6 @@ static int is_wanted(const struct dirent *entry)
            !text_ends_with(name, ".fits");
 }
 
-/* Joins the names of a folder and a file. */
-static char *join(const char *directory, const char *name)
-{
-    struct str path = {0};
-    str_printf(&path, "%s%s%s", directory, text_ends_with(directory, "/") ? "" : "/", name);
-    return str_steal(&path);
-}
-
 int gput_sub_tracking_combine_directory(const char *output, const char *directory,
     const struct gput_sub_tracking_options *options, struct gput_error *error)
 {
@@ -187,8 +179,12 @@ int gput_sub_tracking_combine_directory(const char *output, const char *director
                           : GPUT_OK;
     char **paths = calloc((size_t)count + 1, sizeof *paths);
     for (int i = 0; i < count; i++) {
-        if (paths)
-            paths[i] = join(directory, entries[i]->d_name);
+        if (paths) {
+            struct str path = {0};
+            str_printf(&path, "%s%s%s", directory, text_ends_with(directory, "/") ? "" : "/",
+                entries[i]->d_name);
+            paths[i] = str_steal(&path);
+        }
         if (!paths || !paths[i])
             code = error_memory(error);
         free(entries[i]);

@@ -66,11 +66,21 @@ static const struct doc *metrics_of(const struct doc *metrics, const char *group
     return values && values->kind == DOC_OBJECT ? values->first : NULL;
 }
 
-/* Adds the moment of a line. AIPowerMeter, recognized by its temperatures, writes the use of GPUs
- * in percent; here it is 0 to 1. */
-static int add_moment(struct line_reader *reader, int64_t time_us, const struct doc *metrics,
-    struct gput_error *error)
+/* Adds a parsed line: a moment, or the end of a segment. */
+static int add_line(struct line_reader *reader, const struct doc *line, struct gput_error *error)
 {
+    int64_t time_us;
+    if (line->kind == DOC_STRING && strcmp(line->string, ENERGY_RECORDING_SEGMENT_END) == 0) {
+        end_segment(reader);
+        return GPUT_OK;
+    }
+    const struct doc *date = line->kind == DOC_OBJECT ? doc_get(line, "date") : NULL;
+    if (!date || date->kind != DOC_STRING || !recording_date_parse(date->string, &time_us))
+        return error_set(error, GPUT_ERROR_FORMAT, "%s: line %llu has no date.", reader->path,
+            (unsigned long long)reader->number);
+    /* Add the moment of the line. AIPowerMeter, whose lines have temperatures, too, writes how busy
+     * GPUs are in percent; here it is 0 to 1. */
+    const struct doc *metrics = doc_get(line, "metrics");
     struct recorded_series *series = &reader->record->series[RECORDED_POWER];
     bool has_percents = metrics && doc_get(metrics, "temperature");
     TRY(recorded_series_add(series, time_us, reader->segment, error));
@@ -88,21 +98,6 @@ static int add_moment(struct line_reader *reader, int64_t time_us, const struct 
         }
     }
     return GPUT_OK;
-}
-
-/* Adds a parsed line: a moment, or the end of a segment. */
-static int add_line(struct line_reader *reader, const struct doc *line, struct gput_error *error)
-{
-    int64_t time_us;
-    if (line->kind == DOC_STRING && strcmp(line->string, ENERGY_RECORDING_SEGMENT_END) == 0) {
-        end_segment(reader);
-        return GPUT_OK;
-    }
-    const struct doc *date = line->kind == DOC_OBJECT ? doc_get(line, "date") : NULL;
-    if (!date || date->kind != DOC_STRING || !recording_date_parse(date->string, &time_us))
-        return error_set(error, GPUT_ERROR_FORMAT, "%s: line %llu has no date.", reader->path,
-            (unsigned long long)reader->number);
-    return add_moment(reader, time_us, doc_get(line, "metrics"), error);
 }
 
 /* Reads a line. If it begins like a line but is not JSON, it was truncated: it is the last one, or

@@ -139,7 +139,6 @@ static int open_new(const char *path, bool overwrite, int *opened, struct gput_e
     return GPUT_OK;
 }
 
-/* Creates the file with its head. */
 static int create_csv(const struct tracking_format *format, const char *path,
     const struct gput_static_data *static_data, bool overwrite, struct tracking_file **file,
     struct gput_error *error)
@@ -239,7 +238,6 @@ static int write_csv_row(struct tracking_file *file, const struct gput_sample *s
     return code;
 }
 
-/* Finds a file that was moved, or writes one again that was removed. */
 static int restore_csv(struct tracking_file *file, enum file_fate *fate, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)file;
@@ -262,7 +260,6 @@ static int restore_csv(struct tracking_file *file, enum file_fate *fate, struct 
     return GPUT_OK;
 }
 
-/* Writes the rows that wait, trying a few times, and closes the file. */
 static int finish_csv(struct tracking_file *file, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)file;
@@ -443,32 +440,6 @@ static int read_header(
     return tracking_reader_check_columns(&reader->base, error);
 }
 
-/* Reads the static data and the header of the rows, with which the plain form begins. */
-static int read_head(struct csv_tracking_reader *reader, struct gput_error *error)
-{
-    struct csv_record header;
-    struct gput_error no_header;
-    TRY(next_line(reader, "static data", &header, error));
-    /* Splitting the line changes it, and reading on overwrites it. */
-    size_t length = (size_t)(header.end - header.text);
-    CLEANUP_FREE char *first = malloc(length + 1);
-    if (!first)
-        return error_memory(error);
-    memcpy(first, header.text, length);
-    int code = read_header(reader, &header, &no_header);
-    if (code == GPUT_OK) {
-        TRY(read_sidecar(reader, error));
-        return tracking_reader_parse_static_data(&reader->base, error);
-    }
-    if (code != GPUT_ERROR_FORMAT)
-        return error_copy(error, &no_header);
-    TRY(read_static_data(reader, first, length, error));
-    TRY(tracking_reader_parse_static_data(&reader->base, error));
-    TRY(next_line(reader, "header of the rows", &header, error));
-    return read_header(reader, &header, error);
-}
-
-/* Opens a file and reads its head. */
 static int open_csv(
     const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error)
 {
@@ -481,7 +452,27 @@ static int open_csv(
     TRY(csv_reader_open(path, &made->csv, error));
     if (salvage)
         csv_reader_end_at_lines(made->csv);
-    return read_head(made, error);
+    /* The plain form begins with the static data and the header of the rows. */
+    struct csv_record header;
+    struct gput_error no_header;
+    TRY(next_line(made, "static data", &header, error));
+    /* Splitting the line changes it, and reading on overwrites it. */
+    size_t length = (size_t)(header.end - header.text);
+    CLEANUP_FREE char *first = malloc(length + 1);
+    if (!first)
+        return error_memory(error);
+    memcpy(first, header.text, length);
+    int code = read_header(made, &header, &no_header);
+    if (code == GPUT_OK) {
+        TRY(read_sidecar(made, error));
+        return tracking_reader_parse_static_data(&made->base, error);
+    }
+    if (code != GPUT_ERROR_FORMAT)
+        return error_copy(error, &no_header);
+    TRY(read_static_data(made, first, length, error));
+    TRY(tracking_reader_parse_static_data(&made->base, error));
+    TRY(next_line(made, "header of the rows", &header, error));
+    return read_header(made, &header, error);
 }
 
 static void close_csv(struct tracking_reader *reader)
@@ -613,7 +604,6 @@ static int take_passed(struct csv_tracking_reader *csv, struct tracking_row *row
         csv->csv, file_window_place(&passed->window, passed->window.after), passed->count, error);
 }
 
-/* Reads the next rows, from other threads or by itself. */
 static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
     size_t *count, struct gput_error *error)
 {

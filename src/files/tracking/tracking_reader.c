@@ -133,39 +133,6 @@ const char *tracking_reader_warning(const struct tracking_reader *reader)
 /* Between two samples that are farther apart the process was not seen: it may have been stopped. */
 #define MAX_GAP_SECONDS 3600.0
 
-/* Adds rows to the sums. */
-static void add_rows(
-    struct tracking_samples *samples, const struct tracking_row *rows, size_t count)
-{
-    if (samples->first_row == 0 && count > 0)
-        samples->first_row = names_hash(&rows[0], sizeof rows[0]) | 1;
-    for (size_t i = 0; i < count; i++) {
-        const double *values = rows[i].values;
-        double gap = rows[i].timestamp - samples->last;
-        double cpu = values[GPUT_CPU_COMBINED_SUM];
-        /* A row without CPU time ends the time in which a machine was suspended. */
-        if (gap < 0 || (gap >= MAX_GAP_SECONDS && !isnan(cpu)))
-            samples->jump = gap;
-        if (gap > 0 && gap < MAX_GAP_SECONDS && !isnan(cpu))
-            samples->cpu_seconds += gap * cpu / 100;
-        samples->cpu_count += !isnan(cpu);
-        if (isnan(samples->first)) {
-            samples->first = rows[i].timestamp;
-            samples->first_cpu_percent = cpu;
-        }
-        samples->last = rows[i].timestamp;
-        samples->max_ram = fmax(samples->max_ram, values[GPUT_COMBINED_RAM]);
-        samples->max_gpu_ram = fmax(samples->max_gpu_ram, values[GPUT_COMBINED_GPU_RAM]);
-        double gpu = values[GPUT_GPU_HARDWARE_UTILIZATION];
-        samples->gpu_sum += isnan(gpu) ? 0 : gpu;
-        samples->gpu_count += !isnan(gpu);
-        double system = values[GPUT_CPU_SYSTEM_SUM];
-        samples->system_sum += isnan(system) ? 0 : system;
-        samples->system_count += !isnan(system);
-        samples->count++;
-    }
-}
-
 int tracking_samples_read(
     struct tracking_reader *reader, struct tracking_samples *samples, struct gput_error *error)
 {
@@ -176,7 +143,33 @@ int tracking_samples_read(
         return error_memory(error);
     for (size_t count = 1; count > 0;) {
         TRY(tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error));
-        add_rows(samples, rows, count);
+        if (samples->first_row == 0 && count > 0)
+            samples->first_row = names_hash(&rows[0], sizeof rows[0]) | 1;
+        for (size_t i = 0; i < count; i++) {
+            const double *values = rows[i].values;
+            double gap = rows[i].timestamp - samples->last;
+            double cpu = values[GPUT_CPU_COMBINED_SUM];
+            /* A row without CPU time ends the time in which a machine was suspended. */
+            if (gap < 0 || (gap >= MAX_GAP_SECONDS && !isnan(cpu)))
+                samples->jump = gap;
+            if (gap > 0 && gap < MAX_GAP_SECONDS && !isnan(cpu))
+                samples->cpu_seconds += gap * cpu / 100;
+            samples->cpu_count += !isnan(cpu);
+            if (isnan(samples->first)) {
+                samples->first = rows[i].timestamp;
+                samples->first_cpu_percent = cpu;
+            }
+            samples->last = rows[i].timestamp;
+            samples->max_ram = fmax(samples->max_ram, values[GPUT_COMBINED_RAM]);
+            samples->max_gpu_ram = fmax(samples->max_gpu_ram, values[GPUT_COMBINED_GPU_RAM]);
+            double gpu = values[GPUT_GPU_HARDWARE_UTILIZATION];
+            samples->gpu_sum += isnan(gpu) ? 0 : gpu;
+            samples->gpu_count += !isnan(gpu);
+            double system = values[GPUT_CPU_SYSTEM_SUM];
+            samples->system_sum += isnan(system) ? 0 : system;
+            samples->system_count += !isnan(system);
+            samples->count++;
+        }
     }
     return GPUT_OK;
 }

@@ -194,57 +194,6 @@ static void put_group(const struct group *group, struct gput_table *table)
     table_put_int(table, group->longest_us);
 }
 
-/* Writes all tables. */
-static int put_all(const struct profile_frame *frame, const struct measuring *measuring,
-    struct gput_tables *tables, struct gput_error *error)
-{
-    /* Add the table of medians and longest times. */
-    static const char *const parts[PARTS] = {"initialization", "workers", "getnext", "batch_time"};
-    struct gput_table *summary = tables_add(tables, "summary");
-    table_add_column(summary, "part", GPUT_COLUMN_TEXT);
-    add_group_columns(summary);
-    for (uint32_t part = 0; part < PARTS; part++) {
-        table_put_text(summary, parts[part]);
-        put_group(measuring->groups + part, summary);
-    }
-
-    /* Add the table of initializations by kind of data loader. */
-    struct gput_table *kinds = tables_add(tables, "initialization");
-    table_add_columns_of(kinds, GPUT_COLUMN_TEXT, "framework_metric", "pin_memory", NULL);
-    table_add_column(kinds, "num_workers", GPUT_COLUMN_INT);
-    add_group_columns(kinds);
-    for (uint32_t kind = PARTS; kind < measuring->count; kind++) {
-        const struct group *group = measuring->groups + kind;
-        table_put_text(kinds, profile_frame_text(frame, group->metric));
-        table_put_text(kinds, profile_frame_text(frame, group->pin_memory));
-        table_put_int(kinds, group->num_workers);
-        put_group(group, kinds);
-    }
-
-    struct gput_table *outliers[PARTS] = {add_row_table(tables, "initialization_outliers"),
-        add_row_table(tables, "worker_outliers"), add_row_table(tables, "getnext_outliers"),
-        add_row_table(tables, "batch_time_outliers")};
-    TRY(table_pass_rest(summary, error));
-    TRY(table_pass_rest(kinds, error));
-
-    /* Write the outliers of each part, the longest first. */
-    const void *row;
-    TRY(row_sorter_first(measuring->measures, &row, error));
-    for (uint32_t part = 0; part < PARTS; part++) {
-        double median = measuring->groups[part].figures.summary.p50;
-        while (row && ((const struct measured *)row)->group == part) {
-            const struct measured *measured = row;
-            if (median > 0 && (double)measured->duration_us >= OUTLIER_FACTOR * median) {
-                put_row(frame, measured, outliers[part]);
-                TRY(table_pass_full(outliers[part], error));
-            }
-            TRY(row_sorter_next(measuring->measures, &row, error));
-        }
-        TRY(table_pass_rest(outliers[part], error));
-    }
-    return GPUT_OK;
-}
-
 /* Reads the events, and computes the durations of batches and groups. */
 static int measure(struct profile_frame *frame, const struct gput_profile_options *options,
     struct measuring *measuring, struct gput_error *error)
@@ -310,5 +259,49 @@ int profile_dataloader(struct profile_frame *frame, const struct gput_profile_op
             "There are no events of a data loader in %s: none is called …DataLoaderIter…, "
             "…DataLoaderWorker… or …GetNext…",
             profile_source(options));
-    return put_all(frame, &measuring, tables, error);
+    /* Add the table of medians and longest times. */
+    static const char *const parts[PARTS] = {"initialization", "workers", "getnext", "batch_time"};
+    struct gput_table *summary = tables_add(tables, "summary");
+    table_add_column(summary, "part", GPUT_COLUMN_TEXT);
+    add_group_columns(summary);
+    for (uint32_t part = 0; part < PARTS; part++) {
+        table_put_text(summary, parts[part]);
+        put_group(measuring.groups + part, summary);
+    }
+
+    /* Add the table of initializations by kind of data loader. */
+    struct gput_table *kinds = tables_add(tables, "initialization");
+    table_add_columns_of(kinds, GPUT_COLUMN_TEXT, "framework_metric", "pin_memory", NULL);
+    table_add_column(kinds, "num_workers", GPUT_COLUMN_INT);
+    add_group_columns(kinds);
+    for (uint32_t kind = PARTS; kind < measuring.count; kind++) {
+        const struct group *group = measuring.groups + kind;
+        table_put_text(kinds, profile_frame_text(frame, group->metric));
+        table_put_text(kinds, profile_frame_text(frame, group->pin_memory));
+        table_put_int(kinds, group->num_workers);
+        put_group(group, kinds);
+    }
+
+    struct gput_table *outliers[PARTS] = {add_row_table(tables, "initialization_outliers"),
+        add_row_table(tables, "worker_outliers"), add_row_table(tables, "getnext_outliers"),
+        add_row_table(tables, "batch_time_outliers")};
+    TRY(table_pass_rest(summary, error));
+    TRY(table_pass_rest(kinds, error));
+
+    /* Write the outliers of each part, the longest first. */
+    const void *row;
+    TRY(row_sorter_first(measuring.measures, &row, error));
+    for (uint32_t part = 0; part < PARTS; part++) {
+        double median = measuring.groups[part].figures.summary.p50;
+        while (row && ((const struct measured *)row)->group == part) {
+            const struct measured *measured = row;
+            if (median > 0 && (double)measured->duration_us >= OUTLIER_FACTOR * median) {
+                put_row(frame, measured, outliers[part]);
+                TRY(table_pass_full(outliers[part], error));
+            }
+            TRY(row_sorter_next(measuring.measures, &row, error));
+        }
+        TRY(table_pass_rest(outliers[part], error));
+    }
+    return GPUT_OK;
 }
