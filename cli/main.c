@@ -5,10 +5,10 @@
  * main() takes the command line apart and calls the function of the command. Its folders:
  *
  * commands/   command_table.c is the table of commands, and of which options each takes. cmd_*.c
- * has one command each; command.c finds it, and groups commands by what one may want; suggest.c
- * finds those that a typo may mean. options/    option.c is the table of options. parse_arguments.c
- * takes the command line apart by both tables into arguments.c, which reads words out of a list and
- * windows of time
+ *             have the commands, a family each; command.c finds one, groups them by what one may
+ *             want, and finds those that a typo may mean.
+ * options/    option.c is the table of options. parse_arguments.c takes the command line apart by
+ *             both tables into arguments.c, which reads words out of a list and windows of time
  *             (--start, --end, --steps), too; defaults.c is the user's config file.
  * help/       help.c: help and -h, in lines that fit a terminal. generate.c makes the man pages
  *             (generate_man.c) and completions (generate_completions.c) from the tables when the
@@ -20,18 +20,21 @@
  *             track.c is a session from its options to the exit status; launch.c starts the
  *             command and stays next to it: signals, Ctrl-C, job control; signals.c has signals as
  *             plain data, and dying or stopping of one; display.h is what is on the terminal
- *             meanwhile: a line (track.c) or a view (live/); log_to.c logs it to a tracker of
- * experiments; report.c writes the report, html_report.c that of --report. regions/    run
- * --regions: region_recording.c, with region_sources.c, region_program.c and region_logs.c. phases/
- * lines of a command's output that begin phases (--phase-token). torch/      run --torch-trace:
- * torch_trace.c, with torch_schedule.c and torch_protocol.c. live/       the live view. output/
- * what those that read files write with: analysis_output.c (analyses, comparisons), tables.c (also
- * Parquet and Arrow), rules.c (--fail-if), python_package.c and pickles.c; named_sessions.c:
- * SESSION and NAME=SESSION, and what is read where no file is named; output_files.c: where a
- * command writes is nowhere that it reads, or writes otherwise. common/     what all use: message.c
- * and screen.c (errors, warnings and notes, a line each, also those that wait until the terminal is
- * free; writing to what people read), environment.c (which paths of the environment are followed,
- * and with which rights; where the history is), temporary_folder.c.
+ *             meanwhile, a line (track.c) or a view (live/); log_to.c logs the session to a tracker
+ *             of experiments; report.c writes the report, html_report.c that of --report.
+ * regions/    run --regions: region_recording.c, with region_sources.c, region_program.c and
+ *             region_logs.c.
+ * phases/     lines of a command's output that begin phases (--phase-token).
+ * torch/      run --torch-trace: torch_trace.c, with torch_schedule.c and torch_protocol.c.
+ * live/       the live view.
+ * output/     what those that read files write with: analysis_output.c (analyses, comparisons,
+ *             --fail-if), tables.c (also Parquet and Arrow), python_package.c and pickles.c;
+ *             named_sessions.c: SESSION and NAME=SESSION, and what is read where no file is named;
+ *             output_files.c: where a command writes is nowhere that it reads, or writes otherwise.
+ * common/     what all use: message.c and screen.c (errors, warnings and notes, a line each, also
+ *             those that wait until the terminal is free; writing to what people read),
+ *             environment.c (which paths of the environment are followed, and with which rights;
+ *             where the history is), temporary_folder.c.
  */
 #include "base/error.h"
 #include "common/environment.h"

@@ -9,7 +9,7 @@
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
-#include "output/rules.h"
+#include "output/analysis_output.h"
 #include "track/report.h"
 #include "track/signals.h"
 

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "common/message.h"
 #include "options/arguments.h"
-#include "output/rules.h"
+#include "output/analysis_output.h"
 #include "track/report.h"
 
 #include <gputracker/jobs.h>

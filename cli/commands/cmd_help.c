@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "commands/command.h"
-#include "commands/suggest.h"
+#include "command.h"
 #include "common/message.h"
 #include "help/help.h"
 #include "options/arguments.h"

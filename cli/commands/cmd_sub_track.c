@@ -4,7 +4,6 @@
 #include "options/arguments.h"
 #include "output/analysis_output.h"
 #include "output/pickles.h"
-#include "output/rules.h"
 #include "track/report.h"
 
 #include <gputracker/analysis.h>

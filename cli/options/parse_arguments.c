@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "commands/suggest.h"
+#include "commands/command.h"
 #include "options/arguments.h"
 
 #include <limits.h>

@@ -1,6 +1,5 @@
 #include "line_search.h"
 
-#include "brackets.h"
 #include "common/environment.h"
 
 #include <dlfcn.h>
@@ -214,4 +213,21 @@ bool line_search_find(
         *found = at + search->offsets(result)[0];
     search->free_result(result);
     return code >= 0 || code == PCRE2_NO_MATCH;
+}
+
+const char *brackets_skip(const char *at)
+{
+    at += at[1] == '^' ? 2 : 1;
+    at += *at == ']';
+    while (*at && *at != ']') {
+        char kind = at[1];
+        if (*at == '[' && (kind == ':' || kind == '.' || kind == '=')) {
+            const char end[] = {kind, ']', '\0'};
+            const char *found = strstr(at + 2, end);
+            at = found ? found + 2 : at + strlen(at);
+        } else {
+            at++;
+        }
+    }
+    return *at ? at + 1 : at;
 }

@@ -34,3 +34,6 @@ void line_search_close(struct line_search *search);
  * known. May be called by any thread. */
 bool line_search_find(
     const struct line_search *search, const char *at, const char *end, const char **found);
+
+/* Returns the end of the bracket expression that begins at `at`. */
+const char *brackets_skip(const char *at);

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "brackets.h"
+#include "line_search.h"
 
 #include <string.h>
 

@@ -61,7 +61,6 @@ void gput_history_entry_init(struct gput_history_entry *entry, size_t size)
 static int set_inputs(struct history_row *row, const char *const *size_of, struct gput_error *error)
 {
     CLEANUP(doc_destroy_pointer) struct doc *sizes = doc_create_object();
-    CLEANUP_STR struct str text = {0};
     double sum = 0;
     for (size_t i = 0; size_of[i]; i++) {
         struct stat info;
@@ -73,30 +72,19 @@ static int set_inputs(struct history_row *row, const char *const *size_of, struc
             doc_add_null(sizes, name);
         sum += is_file ? (double)info.st_size : NAN;
     }
-    if (!sizes || doc_failed(sizes))
-        return error_memory(error);
     row->values[HISTORY_INPUT].number = sum;
-    doc_write_json(sizes, -1, &text);
-    return !text.failed && history_row_set_text(row, HISTORY_INPUTS, text.data)
-               ? GPUT_OK
-               : error_memory(error);
+    return history_row_set_doc(row, HISTORY_INPUTS, sizes, error);
 }
 
 /* Sets the list of the session's files, as absolute paths. */
 static int set_files(struct history_row *row, const char *const *files, struct gput_error *error)
 {
     CLEANUP(doc_destroy_pointer) struct doc *list = doc_create_array();
-    CLEANUP_STR struct str text = {0};
     for (size_t i = 0; files[i]; i++) {
         CLEANUP_FREE char *path = realpath(files[i], NULL);
         doc_add_string(list, NULL, path ? path : files[i]);
     }
-    if (!list || doc_failed(list))
-        return error_memory(error);
-    doc_write_json(list, -1, &text);
-    return !text.failed && history_row_set_text(row, HISTORY_FILES, text.data)
-               ? GPUT_OK
-               : error_memory(error);
+    return history_row_set_doc(row, HISTORY_FILES, list, error);
 }
 
 /* Sets what the caller says of the session. */

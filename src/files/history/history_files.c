@@ -304,15 +304,9 @@ static int set_files(struct history_row *row, struct catalogue_file *const *file
     struct gput_error *error)
 {
     CLEANUP(doc_destroy_pointer) struct doc *list = doc_create_array();
-    CLEANUP_STR struct str text = {0};
     for (size_t i = 0; i < count && files[i]->of == files[0]->of; i++)
         doc_add_string(list, NULL, files[i]->path);
-    if (!list || doc_failed(list))
-        return error_memory(error);
-    doc_write_json(list, -1, &text);
-    return !text.failed && history_row_set_text(row, HISTORY_FILES, text.data)
-               ? GPUT_OK
-               : error_memory(error);
+    return history_row_set_doc(row, HISTORY_FILES, list, error);
 }
 
 /* Puts the row of a session, unless its file has changed meanwhile or is damaged after all. */

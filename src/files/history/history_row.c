@@ -63,6 +63,16 @@ bool history_row_set_text(struct history_row *row, enum history_column_id id, co
     return true;
 }
 
+int history_row_set_doc(struct history_row *row, enum history_column_id id, const struct doc *doc,
+    struct gput_error *error)
+{
+    CLEANUP_STR struct str text = {0};
+    if (!doc || doc_failed(doc))
+        return error_memory(error);
+    doc_write_json(doc, -1, &text);
+    return !text.failed && history_row_set_text(row, id, text.data) ? GPUT_OK : error_memory(error);
+}
+
 /* Whether the results say that the kernel counted all of the CPU time. */
 static bool is_cpu_exact(const struct gput_results *results)
 {

@@ -130,6 +130,10 @@ static inline const char *history_text(const struct history_row *row, enum histo
 /* Sets a text, which is copied; "" and NULL: not known. False without memory. */
 bool history_row_set_text(struct history_row *row, enum history_column_id id, const char *text);
 
+/* The same of an array or object, as JSON; NULL: there was no memory for it. */
+int history_row_set_doc(struct history_row *row, enum history_column_id id, const struct doc *doc,
+    struct gput_error *error);
+
 /* Sets all that the results of a session say. Errors: GPUT_ERROR_MEMORY. */
 int history_row_fill(
     struct history_row *row, const struct gput_results *results, struct gput_error *error);

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Enough for the name, NUL included. */
+#define SUB_TRACKING_LOST_NAME_SIZE 64
+
 enum sub_tracking_column {
     SUB_TRACKING_PROCESS_ID,
     SUB_TRACKING_NAME,
@@ -74,3 +77,17 @@ const char *sub_tracking_parse_timestamp(
 
 /* The nanoseconds of the shortest text of this double. False when out of range. */
 bool sub_tracking_ns_of_seconds(double seconds, int64_t *ns);
+
+/*
+ * Fills the two rows of lost calls, except the number of their name, and the name. Returns its
+ * length. The text of the rows is of one length for any number of calls and any time, so that they
+ * can be written over.
+ */
+size_t sub_tracking_lost_rows(const struct sub_tracking_lost *lost,
+    struct sub_tracking_mark rows[2], char name[SUB_TRACKING_LOST_NAME_SIZE]);
+
+/* Whether that is the name of lost calls, and how many they are. Sets `calls` and `at_least`. */
+bool sub_tracking_lost_parse(const char *name, size_t length, struct sub_tracking_lost *lost);
+
+/* Adds others: their number, and the time of both. */
+void sub_tracking_lost_add(struct sub_tracking_lost *lost, const struct sub_tracking_lost *other);

@@ -4,8 +4,8 @@
 #include "base/file_target.h"
 #include "base/space_reserve.h"
 #include "base/wall_clock.h"
+#include "files/marks/sub_tracking_columns.h"
 #include "files/marks/sub_tracking_csv.h"
-#include "files/marks/sub_tracking_lost.h"
 
 #include <errno.h>
 #include <fcntl.h>

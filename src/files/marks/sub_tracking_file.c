@@ -1,8 +1,8 @@
 #include "files/marks/sub_tracking_file.h"
 
 #include "base/text.h"
+#include "files/marks/sub_tracking_columns.h"
 #include "files/marks/sub_tracking_format.h"
-#include "files/marks/sub_tracking_lost.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

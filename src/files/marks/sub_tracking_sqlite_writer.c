@@ -7,7 +7,6 @@
 #include "base/number.h"
 #include "base/space_reserve.h"
 #include "files/marks/sub_tracking_columns.h"
-#include "files/marks/sub_tracking_lost.h"
 #include "files/sqlite_file.h"
 
 #include <errno.h>

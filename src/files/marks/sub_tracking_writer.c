@@ -5,7 +5,6 @@
 #include "base/wall_clock.h"
 #include "files/marks/block_path.h"
 #include "files/marks/sub_tracking_columns.h"
-#include "files/marks/sub_tracking_lost.h"
 
 #include <errno.h>
 #include <fcntl.h>
