@@ -83,6 +83,7 @@ static bool reads_machine(const struct command *command)
     return false;
 }
 
+/* Checks operands, rights, defaults and outputs, and calls the function of the command. */
 static int run_command(struct arguments *arguments)
 {
     struct gput_error error;
@@ -131,6 +132,7 @@ static void fill_standard_streams(void)
     }
 }
 
+/* Parses the command line and runs it. Returns the exit status. */
 static int run_program(int argc, char **argv)
 {
     fill_standard_streams();

@@ -78,6 +78,7 @@ static void add_note(struct gput_results *results)
         message_warning(NULL, error.message);
 }
 
+/* Ends tracking, and writes the report and what else is made of the results. */
 static int print_report(struct gput_session *session, struct tracking *tracking,
     struct attach_end *end, struct gput_error *error)
 {
@@ -106,6 +107,7 @@ static int print_report(struct gput_session *session, struct tracking *tracking,
     return code;
 }
 
+/* Tracks the process until it ends, a signal comes or --for is over, and reports. */
 static int track(struct gput_session *session, pid_t pid, double for_seconds,
     struct tracking *tracking, struct attach_end *end, struct gput_error *error)
 {
@@ -129,6 +131,7 @@ static int no_process(struct gput_error *error)
         error, GPUT_ERROR_INVALID, "No process was given. Usage: gpu-tracker attach [OPTIONS] PID");
 }
 
+/* Reads what to track, makes its session, and delivers its files at the end. */
 static int attach(const struct arguments *arguments, struct tracking *tracking,
     struct attach_end *end, struct gput_error *error)
 {

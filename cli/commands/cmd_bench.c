@@ -40,6 +40,7 @@ static bool is_to_stop(void *user)
 
 /* ---- Options ---- */
 
+/* Reads a number of an option within bounds; "%" and "s" may follow where they make sense. */
 static int read_number(const struct arguments *arguments, enum option_id id, double least,
     double most, bool is_whole, double *value, struct gput_error *error)
 {
@@ -73,6 +74,7 @@ static int read_count(const struct arguments *arguments, enum option_id id, unsi
     return GPUT_OK;
 }
 
+/* Reads the options of the benchmark and of the session of each run. */
 static int read_options(const struct arguments *arguments, struct gput_bench_options *options,
     struct gput_session_options *session, struct gput_error *error)
 {
@@ -159,6 +161,7 @@ static void show_progress(void *user, const struct gput_bench_progress *progress
 
 /* ---- Results ---- */
 
+/* Writes the results to -o, and a text to the screen where that is a file. */
 static int write_results(const struct arguments *arguments, const struct gput_bench *bench,
     enum gput_format format, struct gput_error *error)
 {
@@ -200,6 +203,7 @@ static int check_rule_texts(
     return GPUT_OK;
 }
 
+/* Adds the commands, runs them until they are done or Ctrl-C comes, and checks --fail-if. */
 static int run(const struct arguments *arguments, struct gput_bench *bench,
     const struct gput_bench_options *options, enum gput_format format, int *status,
     struct gput_error *error)
@@ -255,6 +259,7 @@ static int run(const struct arguments *arguments, struct gput_bench *bench,
     return GPUT_OK;
 }
 
+/* Makes the benchmark that the command line describes, and runs it. */
 static int bench(const struct arguments *arguments, int *status, struct gput_error *error)
 {
     enum gput_format format;

@@ -209,6 +209,7 @@ static int check_rule(const void *subject, const char *text, bool *holds, struct
         arguments->operands[lacking]);
 }
 
+/* Renders the sessions side by side, and checks the rules of --fail-if. */
 static int render(struct gput_tables *tables, const struct arguments *arguments,
     enum gput_format format, int *status, char **bytes, size_t *length, struct gput_error *error)
 {
@@ -244,6 +245,7 @@ static int render(struct gput_tables *tables, const struct arguments *arguments,
     return gput_tables_render(tables, format, bytes, length, error);
 }
 
+/* Reads the files, and writes the comparison of their figures. */
 static int compare(const struct arguments *arguments, int *status, struct gput_error *error)
 {
     /* Refuse folders: each operand is one file. */

@@ -94,6 +94,7 @@ static int wrap(char **text, size_t *length, struct gput_error *error)
     return failed ? error_memory(error) : GPUT_OK;
 }
 
+/* Examines the sources, and writes the report or the script of remedies. */
 static int examine(const struct arguments *arguments, struct gput_error *error)
 {
     struct gput_session_options options = gput_session_options_default();

@@ -57,6 +57,7 @@ int cmd_energy_record(const struct arguments *arguments)
 
 /* ---- reading ---- */
 
+/* Loads the recording, and reads the window of time that is asked for. */
 static int open_recording(const struct arguments *arguments,
     struct gput_energy_recording **recording, struct gput_energy_window *window,
     struct gput_error *error)
@@ -72,6 +73,7 @@ static int open_recording(const struct arguments *arguments,
     return code;
 }
 
+/* Writes the summary of a recording. */
 static int summarize(const struct arguments *arguments, struct gput_error *error)
 {
     struct gput_energy_recording *recording;
@@ -103,6 +105,7 @@ int cmd_energy_summary(const struct arguments *arguments)
 
 #define MAX_CURVES 64
 
+/* Renders the curves of the metrics in a list with commas. */
 static int render_curves(const struct gput_energy_recording *recording, char *list,
     const struct gput_energy_window *window, enum gput_format format, char **bytes, size_t *length,
     struct gput_error *error)
@@ -122,6 +125,7 @@ static int render_curves(const struct gput_energy_recording *recording, char *li
         recording, names, count, window, format, bytes, length, error);
 }
 
+/* Writes the curves of a recording. */
 static int show_curves(const struct arguments *arguments, struct gput_error *error)
 {
     struct gput_energy_recording *recording;

@@ -26,6 +26,7 @@ struct shown {
     bool watches, redraws;
 };
 
+/* Reads what to show, how and how often. */
 static int read_options(
     const struct arguments *arguments, struct shown *shown, struct gput_error *error)
 {
@@ -74,6 +75,7 @@ static int render(const struct gput_gpus *gpus, const struct shown *shown, char 
     return code;
 }
 
+/* Writes the GPUs as they are now; a header of CSV is written the first time alone. */
 static int write_once(const struct gput_gpus *gpus, const struct shown *shown, bool is_first,
     struct gput_error *error)
 {
@@ -118,6 +120,7 @@ static int watch(struct gput_gpus *gpus, const struct shown *shown, struct gput_
     }
 }
 
+/* Shows the GPUs once or, with --watch, until a signal comes. */
 static int show(const struct arguments *arguments, bool *has_failed, struct gput_error *error)
 {
     struct gput_session_options options = gput_session_options_default();

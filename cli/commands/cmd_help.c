@@ -1,8 +1,8 @@
 /* gpu-tracker help: the commands by topic, a topic, a family of commands, or one command. */
 #include "base/error.h"
 #include "base/nearest.h"
-#include "commands/command.h"
 #include "command.h"
+#include "commands/command.h"
 #include "common/message.h"
 #include "help/help.h"
 #include "options/arguments.h"
@@ -30,6 +30,7 @@ static int refuse(const char *word, struct gput_error *error)
         "There is no help on \"%.64s\"%s Topics and commands: %s", word, question, list);
 }
 
+/* Prints the help of a topic, command or family, or the list of topics. */
 static int show(const struct arguments *arguments, struct gput_error *error)
 {
     const char *first = arguments->n_operands ? arguments->operands[0] : "";

@@ -61,6 +61,7 @@ static void warn(void *user, const char *text)
     message_warning(NULL, text);
 }
 
+/* Reads which sessions are meant: the operands from `first` on, --since, --sort and -n. */
 static int read_request(
     struct request *request, const struct arguments *arguments, int first, struct gput_error *error)
 {
@@ -186,6 +187,7 @@ static const char *figure_of(const struct gput_table *table, size_t row, const c
     return value == 0 ? "-" : write(value, text);
 }
 
+/* Appends the line of a session in the list for people. */
 static void append_line(struct str *text, const struct gput_table *table, size_t row)
 {
     char when[32], wall[HUMAN_SIZE], cpu[HUMAN_SIZE], ram[HUMAN_SIZE], gpu[HUMAN_SIZE], end[32];
@@ -409,6 +411,7 @@ static int show(const struct arguments *arguments, bool is_full, struct gput_err
 
 /* ---- On, off, forget ---- */
 
+/* Turns the keeping of sessions on or off, and says where they are. */
 static int turn(const struct arguments *arguments, bool on, struct gput_error *error)
 {
     char folder[PATH_MAX], line[PATH_MAX + 200];
@@ -431,6 +434,7 @@ static int turn(const struct arguments *arguments, bool on, struct gput_error *e
     return GPUT_OK;
 }
 
+/* Removes the named sessions, or all, from the history. */
 static int forget(const struct arguments *arguments, struct gput_error *error)
 {
     CLEANUP(request_finish) struct request request = {.numbers = NULL};
@@ -469,6 +473,7 @@ static void session_files_finish(struct session_files *files)
     free(files->paths);
 }
 
+/* Adds the path of a file, before the NULL at the end of the list. */
 static int add_path(struct session_files *files, const char *path, struct gput_error *error)
 {
     if (!ARRAY_RESIZE(files->paths, files->count + 2))
@@ -506,6 +511,7 @@ static int add_session(struct session_files *files, const struct gput_table *tab
     return files->is_one_each ? add_path(files, best, error) : GPUT_OK;
 }
 
+/* Receives a part of the sessions, and adds the files of each. */
 static int add_sessions(void *user, struct gput_tables *part, struct gput_error *error)
 {
     const struct gput_table *table = gput_tables_get(part, 0);
@@ -539,6 +545,7 @@ static int run_other(const struct arguments *arguments, int *status, struct gput
     return GPUT_OK;
 }
 
+/* Does what the first operand says; without such a word it shows sessions. */
 static int run(const struct arguments *arguments, int *status, struct gput_error *error)
 {
     const char *word = arguments->n_operands ? arguments->operands[0] : "";

@@ -65,6 +65,7 @@ static size_t machine_of(
     return row;
 }
 
+/* Notes how far off the clock of a rank's machine is, where the job has several machines. */
 static void add_clock(struct lanes *lanes, size_t at, const struct gput_table *machines,
     const struct gput_table *ranks, size_t rank)
 {
@@ -205,6 +206,7 @@ static void add_notes(struct lane_notes *notes, const struct gput_tables *tables
     }
 }
 
+/* Writes the job as an HTML file: a lane for each rank that is shown. */
 static int write_html(const struct gput_jobs *jobs, const char *path, struct gput_error *error)
 {
     struct gput_tables *tables;
@@ -236,6 +238,7 @@ static int write_html(const struct gput_jobs *jobs, const char *path, struct gpu
 
 /* ---- Everything else ---- */
 
+/* Renders one table of the job. */
 static int render_table(const struct gput_jobs *jobs, const char *name, enum gput_format format,
     char **bytes, size_t *length, struct gput_error *error)
 {
@@ -251,6 +254,7 @@ static int render_table(const struct gput_jobs *jobs, const char *name, enum gpu
     return code;
 }
 
+/* Writes the table that --table names, or the whole report. */
 static int render(const struct gput_jobs *jobs, const struct arguments *arguments,
     enum gput_format format, struct gput_error *error)
 {
@@ -266,6 +270,7 @@ static int render(const struct gput_jobs *jobs, const struct arguments *argument
     return code;
 }
 
+/* Reads the files of the job, and writes its reports. */
 static int run(const struct arguments *arguments, struct gput_error *error)
 {
     const char *html = arguments_value(arguments, OPTION_HTML_REPORT);

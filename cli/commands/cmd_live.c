@@ -44,6 +44,7 @@ static void follow(struct gput_session *session, struct signals *signals, struct
     }
 }
 
+/* Tracks the process or the machine, and shows it until the view is closed. */
 static int show(struct gput_session *session, pid_t pid, struct tracking *tracking,
     struct live *live, struct gput_error *error)
 {
@@ -68,6 +69,7 @@ static int show(struct gput_session *session, pid_t pid, struct tracking *tracki
     return code;
 }
 
+/* Opens the view. An error says what can be done without one. */
 static int open_view(
     const struct tracking *tracking, pid_t pid, struct live **live, struct gput_error *error)
 {
@@ -84,6 +86,7 @@ static int open_view(
                                        : " gpu-tracker serve measures without one.");
 }
 
+/* Checks the process, opens view and session, and shows them. */
 static int live_command(
     const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
 {

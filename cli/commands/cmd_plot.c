@@ -24,6 +24,7 @@ struct work {
     int shown; /* of its progress */
 };
 
+/* Makes room for what the command line lists, and reads the named sessions. */
 static int make_lists(
     const struct arguments *arguments, struct work *work, struct gput_error *error)
 {
@@ -69,6 +70,7 @@ static double read_length(const char **text)
 
 /* ---- The command ---- */
 
+/* Reads what to plot, over which time and in which size. */
 static int read_options(const struct arguments *arguments, struct work *work,
     struct gput_plot_options *options, struct gput_error *error)
 {

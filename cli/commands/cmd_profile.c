@@ -65,6 +65,7 @@ static int read_python_options(const struct arguments *arguments,
     return GPUT_OK;
 }
 
+/* Writes the functions that took most time. */
 static int top(const struct arguments *arguments, const struct gput_python_options *options,
     enum gput_format format, struct gput_error *error)
 {
@@ -78,6 +79,7 @@ static int top(const struct arguments *arguments, const struct gput_python_optio
     return code;
 }
 
+/* Writes the list of profiles. */
 static int list(const struct arguments *arguments, const struct gput_python_options *options,
     struct gput_error *error)
 {
@@ -263,6 +265,7 @@ static int read_intervals(
     return GPUT_OK;
 }
 
+/* Reads the options of the view of a training profile. */
 static int read_options(const struct arguments *arguments, struct lists *lists,
     struct gput_profile_options *options, struct gput_error *error)
 {

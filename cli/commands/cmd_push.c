@@ -97,6 +97,7 @@ static void send_session(const struct gput_table *sessions, size_t row,
         sent->gone = error.errno_value == EBUSY ? "stays busy" : "is not there";
 }
 
+/* Sends the sessions that were found, until the receiver is gone, and says how many were sent. */
 static int send_all(const struct gput_tables *found, const struct gput_push_options *wanted,
     struct gput_error *error)
 {
@@ -140,6 +141,7 @@ static int send_all(const struct gput_tables *found, const struct gput_push_opti
     return GPUT_OK;
 }
 
+/* Reads the receivers, finds the sessions, and sends them. */
 static int push(const struct arguments *arguments, struct gput_error *error)
 {
     struct gput_push_options options = gput_push_options_default();

@@ -27,6 +27,7 @@
  */
 #define FILE_NAME "/timeline.json"
 
+/* Merges the sessions and their marks to a timeline at `path`. */
 static int merge(
     const struct gput_report_options *sessions, const char *path, struct gput_error *error)
 {
@@ -65,6 +66,7 @@ static void say_url(const char *url, const struct signals *signals)
     screen_write(STDERR_FILENO, line, (size_t)length, signals->fd);
 }
 
+/* Serves the timeline until it was fetched or a signal comes. */
 static int serve(const char *path, struct gput_error *error)
 {
     struct gput_perfetto *perfetto;
@@ -123,6 +125,7 @@ struct work {
     int shown; /* of its progress */
 };
 
+/* Reads the sessions, marks and title of the report. */
 static int read_options(const struct arguments *arguments, struct work *work,
     struct gput_report_options *options, struct gput_error *error)
 {
@@ -205,6 +208,7 @@ static int write_report(const struct arguments *arguments,
     return gput_report_write(options, path, error);
 }
 
+/* Writes the report, or with --perfetto serves a timeline. */
 static int write_or_serve(const struct arguments *arguments,
     const struct gput_report_options *options, char **unnamed, struct gput_error *error)
 {

@@ -12,6 +12,7 @@
 /* The port that AIPowerMeter's users scrape. */
 #define DEFAULT_ADDRESS "127.0.0.1:5001"
 
+/* Measures the machine and serves its figures until a signal comes. */
 static int serve_until_signal(
     struct tracking *tracking, struct gput_session *session, struct gput_error *error)
 {
@@ -32,6 +33,7 @@ static int serve_until_signal(
     return code == GPUT_OK ? gput_session_stop(session, error) : code;
 }
 
+/* Makes the session with the page of metrics, and serves it. */
 static int serve(const struct arguments *arguments, struct gput_error *error)
 {
     struct tracking tracking;

@@ -60,6 +60,7 @@ static int read_units(
     return GPUT_OK;
 }
 
+/* Reads a file of results, the newest where none is named, and writes its report. */
 static int show(const struct arguments *arguments, struct gput_error *error)
 {
     const char *output = arguments_value(arguments, OPTION_OUTPUT);

@@ -54,6 +54,7 @@ static bool are_sessions(const struct arguments *arguments)
     return arguments->n_operands > 0;
 }
 
+/* Reads the share of runs that is to fit, and what is known of the next run. */
 static int read_options(
     const struct arguments *arguments, struct gput_size_options *options, struct gput_error *error)
 {
@@ -160,6 +161,7 @@ static void explain(const char *name)
     message_note(line);
 }
 
+/* Computes what to ask for from past sessions, and writes it; the evidence goes to stderr. */
 static int run(const struct arguments *arguments, struct gput_error *error)
 {
     CLEANUP(gput_size_destroy_pointer) struct gput_size *size = NULL;

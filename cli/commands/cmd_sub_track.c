@@ -31,6 +31,7 @@ static int read_by(const struct arguments *arguments, struct gput_analysis_optio
     return code;
 }
 
+/* Analyzes the session and its code blocks, and writes the analysis. */
 static int analyze(const struct arguments *arguments, struct gput_error *error)
 {
     int shown = 0;
@@ -152,6 +153,7 @@ struct session_list {
     size_t n_names;
 };
 
+/* Frees the list, and removes the copies of pickles. */
 static void session_list_finish(struct session_list *list)
 {
     for (size_t i = 0; i < list->n_names; i++)
@@ -173,6 +175,7 @@ static bool is_mapped(const struct session_list *list, const char *name)
     return false;
 }
 
+/* Reads the names and files of -m. */
 static int read_maps(const struct arguments *arguments, struct session_list *list,
     struct gput_comparison_session *maps, struct gput_error *error)
 {
@@ -192,6 +195,7 @@ static int read_maps(const struct arguments *arguments, struct session_list *lis
     return GPUT_OK;
 }
 
+/* Lists the sessions of -m and of the config file, which may be NULL. */
 static int list_sessions(const struct arguments *arguments,
     const struct gput_comparison_config *config, struct session_list *list,
     struct gput_error *error)
@@ -245,6 +249,7 @@ static int check_rule(
         comparison, rule, holds, said->message, sizeof said->message, said);
 }
 
+/* Writes the comparison in its format. */
 static int render(const struct arguments *arguments, const struct gput_comparison *comparison,
     const struct gput_comparison_options *options, enum gput_format format,
     struct gput_error *error)
@@ -262,6 +267,7 @@ static int render(const struct arguments *arguments, const struct gput_compariso
     return code;
 }
 
+/* Compares the listed sessions, checks the rules of --fail-if, and writes the comparison. */
 static int compare(const struct arguments *arguments, const struct gput_comparison_config *config,
     struct session_list *list, int *status, struct gput_error *error)
 {

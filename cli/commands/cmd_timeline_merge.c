@@ -38,6 +38,7 @@ static int read_low(const char *word, char name[128], struct gput_timeline_optio
     return GPUT_OK;
 }
 
+/* Reads which files of a folder are merged. */
 static int read_suffixes(const struct arguments *arguments, const char ***suffixes,
     struct gput_timeline_options *options, struct gput_error *error)
 {
@@ -62,6 +63,7 @@ static void show_progress(void *user, double done)
     *shown = percent;
 }
 
+/* Reads inputs, output and selection of the merge. */
 static int read_options(const struct arguments *arguments, struct gput_timeline_options *options,
     char low_name[128], struct gput_error *error)
 {

@@ -47,6 +47,7 @@ static int show(const char *path, bool has_heading, struct str *pages, struct gp
     return GPUT_OK;
 }
 
+/* Writes the pages of all sessions, one after the other. */
 static int show_all(const struct arguments *arguments, struct gput_error *error)
 {
     struct str pages = {0};

@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+/* Writes all bytes to a stream that may block. Returns errno of a failure, or 0. */
 static int write_waiting(int fd, const char *bytes, size_t length)
 {
     while (length > 0) {

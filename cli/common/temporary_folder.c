@@ -15,6 +15,7 @@
 
 #define NAME "/gpu-tracker-XXXXXX"
 
+/* Removes the files of a folder, and the folder. */
 static void remove_files(const char *path)
 {
     DIR *folder = opendir(path);

@@ -40,6 +40,7 @@ static const char *second_word(const char *name)
     return blank ? blank + 1 : NULL;
 }
 
+/* Returns whether no earlier command has that first word. */
 static bool is_first_of_family(const struct command *commands, int index)
 {
     size_t length = strcspn(commands[index].name, " ");
@@ -50,6 +51,7 @@ static bool is_first_of_family(const struct command *commands, int index)
     return true;
 }
 
+/* Writes the first word of each command, once. */
 static void put_first_words(FILE *file)
 {
     int count;
@@ -109,6 +111,7 @@ static const char bash_tail[] =
     "}\n"
     "complete -F _gpu_tracker gpu-tracker\n";
 
+/* Writes the case that completes the value of an option. */
 static void put_bash_option(FILE *file, const struct option *row)
 {
     if (row->kind == ARGUMENT_NONE)
@@ -204,6 +207,7 @@ void generate_bash(FILE *file)
 
 /* ---- zsh ---- */
 
+/* Writes an option as _arguments describes it. */
 static void put_zsh_option(FILE *file, const struct option *row)
 {
     fputs("        ", file);

@@ -134,6 +134,7 @@ static void put_paragraphs(FILE *file, const char *text)
     free(copy);
 }
 
+/* Writes an option with its description. */
 static void put_option(FILE *file, const struct option *row)
 {
     char usage[128];

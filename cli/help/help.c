@@ -114,6 +114,7 @@ static void print_entry(FILE *file, const char *term, const char *text, int colu
     wrap_text(file, text, column, column, HELP_WIDTH);
 }
 
+/* Prints the options with what each does. */
 static void print_options(FILE *file, const enum option_id *ids)
 {
     fputs("\nOptions:\n", file);
@@ -154,6 +155,7 @@ static void print_command(FILE *file, const struct command *command)
         print_entry(file, command->name, command->summary, COMMAND_TEXT_COLUMN);
 }
 
+/* Prints the commands of a topic. */
 static void print_commands_of(FILE *file, enum topic_id id)
 {
     int count;

@@ -19,6 +19,7 @@ struct reading {
     char path[4096];
 };
 
+/* Reads the file in a thread of its own, since that may never return, and passes the text on. */
 static void *run(void *user)
 {
     struct reading *reading = user;

@@ -25,6 +25,7 @@ static void close_one(int *fd)
     *fd = -1;
 }
 
+/* Opens the pseudo-terminal, the spool and the transcript. Returns errno of a failure, or 0. */
 static int open_pair(struct command_output *output, const struct terminal *terminal)
 {
     char path[64];
@@ -113,6 +114,7 @@ static size_t read_part(struct command_output *output, char *bytes)
     return got > 0 ? (size_t)got : 0;
 }
 
+/* Keeps what the command printed in the spool. */
 static bool keep(struct command_output *output, const char *bytes, size_t length)
 {
     while (length > 0) {

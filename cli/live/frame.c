@@ -24,6 +24,7 @@ static void move(struct pen *pen, int row, int column)
     pen->column = column;
 }
 
+/* Switches the terminal to a style, where it has another one. */
 static void set_style(struct pen *pen, unsigned style)
 {
     if (!pen->options->has_colors)
@@ -54,6 +55,7 @@ static bool is_of_doubtful_width(const struct cell *cell)
     return cell->columns == 2 || (cell->code >= 0x300 && !is_drawing);
 }
 
+/* Draws the glyph of a cell; the right half of a wide one is drawn with its left one. */
 static void draw(struct pen *pen, int row, int column)
 {
     const struct cell *cell = cell_at(pen->grid, row, column);
@@ -96,6 +98,7 @@ static void draw_whole_row(struct pen *pen, int row)
     erase_to_end(pen, row, end);
 }
 
+/* Draws the cells of a row that differ from what is shown. */
 static void draw_changes(struct pen *pen, const struct grid *shown, int row)
 {
     int columns = pen->grid->columns;

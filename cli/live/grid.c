@@ -79,6 +79,7 @@ void grid_put(struct grid *grid, int row, int column, uint32_t code, unsigned st
     *at(grid, row, column + 1) = (struct cell){.style = (uint8_t)style};
 }
 
+/* Puts a text into at most `width` columns; one that is longer ends with "~". */
 static int put_bytes(struct grid *grid, int row, int column, int width, unsigned style,
     const char *text, size_t length)
 {

@@ -43,6 +43,7 @@ static bool copy(struct line_ends *ends, const char *bytes, size_t length)
     return write_all(GUARD_TERMINAL, stripped, line_ends_strip(ends, bytes, length, stripped));
 }
 
+/* Copies what is in the spool and was not shown to the terminal. */
 static void replay(const struct guard_state *state, struct line_ends *ends)
 {
     char bytes[PART];
@@ -70,6 +71,7 @@ static void copy_output(struct line_ends *ends)
     }
 }
 
+/* Waits for the end of gpu-tracker. If it was killed, the terminal is set back to what it was. */
 static _Noreturn void run(
     int pipe_fd, const struct guard_state *state, const struct guard_options *options)
 {

@@ -21,6 +21,7 @@ static uint32_t take(struct keys *keys, size_t length, uint32_t key)
     return key;
 }
 
+/* Returns the key of a sequence that ends with a letter, as "ESC [ A" does. */
 static uint32_t key_of_letter(char letter)
 {
     switch (letter) {
@@ -41,6 +42,7 @@ static uint32_t key_of_letter(char letter)
     }
 }
 
+/* Returns the key of a sequence such as "ESC [ 5 ~". */
 static uint32_t key_of_number(char digit)
 {
     switch (digit) {
@@ -103,6 +105,7 @@ static size_t sequence_length(const char *text, size_t length)
     return 0;
 }
 
+/* Takes the key that begins with an escape character; KEY_NONE: more of it may follow. */
 static uint32_t next_escape(struct keys *keys, bool is_over)
 {
     if (keys->length == 1)

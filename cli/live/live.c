@@ -124,6 +124,7 @@ static char *read_command(void *user, const struct gput_snapshot_process *proces
     return command_line_read(live->procfs, process->pid);
 }
 
+/* Opens the command's pseudo-terminal, the guard and the poll descriptor. */
 static int open_streams(struct live *live, struct gput_error *error)
 {
     static const struct command_output none = {
@@ -145,6 +146,7 @@ static int open_streams(struct live *live, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Frees the view and all it holds. */
 static void free_live(struct live *live)
 {
     gput_snapshot_release(live->snapshot);
@@ -314,6 +316,7 @@ static void show_moment(struct live *live)
     process_rows_take(rows, shown, seconds);
 }
 
+/* Takes a new snapshot into the view when one is due. */
 static void update_figures(struct live *live, int64_t now)
 {
     struct gput_snapshot *snapshot;
@@ -352,6 +355,7 @@ static void update_figures(struct live *live, int64_t now)
 
 /* ---- keys ---- */
 
+/* Does what a key asks for. */
 static void take_key(struct live *live, uint32_t key)
 {
     if (key == KEY_HAS_SYNCHRONIZED) {
@@ -398,6 +402,7 @@ static void take_keys(struct live *live, bool is_over)
         take_key(live, key);
 }
 
+/* Reads what was typed: keys of the view, or input of the command while it has the terminal. */
 static void read_terminal(struct live *live, int64_t now)
 {
     char bytes[64];
@@ -437,6 +442,7 @@ static void flush(struct live *live)
 
 /* ---- drawing ---- */
 
+/* Adapts the view and the command's pseudo-terminal to the size of the terminal. */
 static void check_size(struct live *live)
 {
     int columns, rows;
@@ -452,6 +458,7 @@ static void check_size(struct live *live)
         kill(0, SIGWINCH);
 }
 
+/* Draws a frame if something has changed and the terminal has taken the last one. */
 static void draw(struct live *live)
 {
     check_size(live);
@@ -468,6 +475,7 @@ static int earlier(int64_t due, int64_t now, int timeout)
     return due && left < timeout ? (int)left : timeout;
 }
 
+/* Does all that is due. Returns how many milliseconds it may wait until the next time. */
 static int update(void *user)
 {
     struct live *live = user;
@@ -527,6 +535,7 @@ static int update(void *user)
 
 /* ---- stops ---- */
 
+/* Gives the terminal back before gpu-tracker stops. */
 static void suspend(void *user)
 {
     struct live *live = user;

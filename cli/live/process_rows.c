@@ -116,6 +116,7 @@ static void take_note(struct process_rows *rows, const struct gput_snapshot_proc
     before->command = NULL;
 }
 
+/* Makes space for rows, nodes and their order. */
 static bool reserve(struct process_rows *rows, size_t count)
 {
     if (count <= rows->capacity && rows->rows)
@@ -156,6 +157,7 @@ bool process_rows_take(
     return true;
 }
 
+/* Returns the command line of a process, which is read when it is needed; else its name. */
 static const char *command_of(struct process_rows *rows,
     const struct gput_snapshot_process *process, struct process_note *note)
 {
@@ -188,6 +190,7 @@ static bool contains(const char *text, const char *part)
     return length == 0;
 }
 
+/* Returns whether the filter is in the pid, name or command line of a process. */
 static bool passes(struct process_rows *rows, const struct process_node *node)
 {
     char pid[16];
@@ -205,6 +208,7 @@ static double known(double value)
     return isnan(value) ? 0 : value;
 }
 
+/* Makes the node of a process, with figures of its own alone. */
 static void fill_node(struct process_rows *rows, const struct gput_snapshot_process *process,
     struct process_node *node)
 {
@@ -279,6 +283,7 @@ static bool are_kernel_threads_folded(const struct process_rows *rows)
     return false;
 }
 
+/* Makes the tree of nodes, and adds up what is below each. */
 static void make_nodes(struct process_rows *rows)
 {
     for (size_t i = 0; i < rows->total; i++)
@@ -309,6 +314,7 @@ static void make_nodes(struct process_rows *rows)
 
 /* ---- order ---- */
 
+/* Returns the number that nodes are sorted by, the highest first. */
 static double key_of(const struct process_node *node, enum process_sort sort)
 {
     switch (sort) {
@@ -366,6 +372,7 @@ static uint32_t sort_nodes(struct process_rows *rows)
 
 /* ---- rows ---- */
 
+/* Makes the row of a node. A folded one has the sums of all below it. */
 static void fill_row(const struct process_node *node, bool is_folded, struct process_row *row)
 {
     const struct gput_snapshot_process *process = node->process;

@@ -253,6 +253,7 @@ void ranks_judge(struct rank_row *rows, size_t count)
 
 /* ---- what is shared ---- */
 
+/* Drops one of the owners; the last one frees the ranks. */
 static void release(struct ranks *ranks)
 {
     pthread_mutex_lock(&ranks->lock);
@@ -493,6 +494,7 @@ static void read_folder_once(struct ranks *ranks)
     pthread_mutex_unlock(&ranks->lock);
 }
 
+/* Reads the folder again and again in a thread of its own, for a small share of the time. */
 static void *read_folder(void *user)
 {
     struct ranks *ranks = user;
@@ -546,6 +548,7 @@ static int start_page(struct ranks *ranks, const char *name, size_t index, struc
     return error_set(error, GPUT_ERROR_IO, "No thread can be started.");
 }
 
+/* Starts a thread for each page that is asked. */
 static int start_pages(struct ranks *ranks, struct gput_error *error)
 {
     size_t count = 1;

@@ -76,6 +76,7 @@ static const struct rank_row *fullest(const struct rank_row *rows, size_t count)
     return found;
 }
 
+/* Draws how many ranks there are and how they are, and the CPU and RAM of all. */
 static void draw_head(const struct ranks_view *view, struct grid *grid)
 {
     char text[160], value[2 * QUANTITY_SIZE + 4];
@@ -135,6 +136,7 @@ struct columns {
     int name, machine, bar, bar_columns, cpu, ram, gpu, time, note;
 };
 
+/* Places the columns of the table, as far as there is space for them. */
 static struct columns lay_out(const struct ranks_view *view, int columns)
 {
     int name = 4, machine = 7;
@@ -158,6 +160,7 @@ static struct columns lay_out(const struct ranks_view *view, int columns)
     return at;
 }
 
+/* Draws the row of a rank. */
 static void draw_row(const struct rank_row *row, const struct columns *at, struct grid *grid, int y)
 {
     char text[QUANTITY_SIZE], note[256];
@@ -236,6 +239,7 @@ struct screen {
     bool is_over;
 };
 
+/* Does what a key asks for. */
 static void take_key(struct screen *screen, uint32_t key)
 {
     size_t *top = &screen->view.top, page = (size_t)screen->frame.wanted.rows;
@@ -271,6 +275,7 @@ static void take_key(struct screen *screen, uint32_t key)
     }
 }
 
+/* Draws a frame, after it has shown the view where the terminal was another program's. */
 static void draw(struct screen *screen)
 {
     int columns, rows;

@@ -26,6 +26,7 @@ static unsigned most(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
+/* Returns the style of the terminal's colour that is nearest to red, green and blue. */
 static unsigned nearest(unsigned red, unsigned green, unsigned blue)
 {
     unsigned high = most(red, most(green, blue));
@@ -80,6 +81,7 @@ static unsigned with_colour(unsigned style, unsigned colour)
     return (style & ~(unsigned)STYLE_COLOR) | colour;
 }
 
+/* Returns the style after a parameter; `at` is what follows it. */
 static unsigned apply(unsigned style, unsigned parameter, const char **at)
 {
     if (parameter == 38)
@@ -151,6 +153,7 @@ static uint32_t *line_at(const struct transcript *transcript, size_t line)
     return transcript->lines[(transcript->first + line) % TRANSCRIPT_LINES];
 }
 
+/* Moves to the next line; the oldest one makes space for a new one. */
 static void next_line(struct transcript *transcript)
 {
     transcript->line++;
@@ -194,6 +197,7 @@ static void choose_screen(struct transcript *transcript, bool is_alternate)
             transcript->is_alternate = is_alternate;
 }
 
+/* Does what a control sequence asks for; those of a whole screen are ignored. */
 static void obey(struct transcript *transcript, char letter)
 {
     size_t n = parameter(transcript), by = n > 0 ? n : 1;
@@ -229,6 +233,7 @@ static void obey(struct transcript *transcript, char letter)
         *column = 0;
 }
 
+/* Does what a control character asks for. */
 static void control(struct transcript *transcript, uint32_t code)
 {
     switch (code) {
@@ -284,6 +289,7 @@ static void add_escaped(struct transcript *transcript, uint32_t code)
     }
 }
 
+/* Adds a code point, which is text or part of an escape sequence. */
 static void add_code(struct transcript *transcript, uint32_t code)
 {
     if (transcript->state != TRANSCRIPT_TEXT)
@@ -337,6 +343,7 @@ void transcript_add(struct transcript *transcript, const char *bytes, size_t len
     }
 }
 
+/* Draws a line; "~" says that there is more of it. */
 static void draw_line(const uint32_t *line, struct grid *grid, int row)
 {
     size_t end = TRANSCRIPT_COLUMNS;

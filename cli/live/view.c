@@ -29,6 +29,7 @@ static int least(int a, int b)
 
 /* ---- the upper part ---- */
 
+/* Draws what is tracked, and for how long. */
 static void draw_title(const struct view *view, struct grid *grid)
 {
     char right[64], time[QUANTITY_SIZE];
@@ -41,6 +42,7 @@ static void draw_title(const struct view *view, struct grid *grid)
     grid_text(grid, 0, grid->columns - width, width, STYLE_REVERSE, right);
 }
 
+/* Draws the headings of the figures' columns. */
 static void draw_heading(const struct view *view, struct grid *grid, int row, int columns)
 {
     struct layout_figure at = layout_make_figure(columns, false);
@@ -98,6 +100,7 @@ static void draw_figure(const struct view_figures *figures, enum figure_id id, s
     grid_text(grid, row, column + at->note, at->note_columns, STYLE_PLAIN, note);
 }
 
+/* Draws the figures of what is tracked, each with its curve. */
 static void draw_figures(const struct view *view, const struct layout *layout, struct grid *grid)
 {
     int row = layout->figures_row, left = layout->figures;
@@ -254,6 +257,7 @@ static void draw_gpu(const struct view *view, size_t index, struct grid *grid, i
     grid_text(grid, row, column, grid->columns - column, STYLE_GRAY, gpu->name);
 }
 
+/* Draws the code blocks that are open. */
 static void draw_blocks(const struct view *view, const struct layout *layout, struct grid *grid)
 {
     for (int i = 0; i < layout->blocks; i++) {
@@ -277,6 +281,7 @@ static void draw_blocks(const struct view *view, const struct layout *layout, st
 
 /* ---- processes ---- */
 
+/* Draws the headings of the table; the one that it is sorted by is bold. */
 static void draw_table_heading(
     const struct view *view, const struct layout_table *table, struct grid *grid, int row)
 {
@@ -317,6 +322,7 @@ static int draw_branch(const struct process_row *row, struct grid *grid, int y, 
     return used;
 }
 
+/* Draws the command line of a process, in the tree with its branch. */
 static void draw_command(
     struct view *view, const struct process_row *row, struct grid *grid, int y, int x, int width)
 {
@@ -348,6 +354,7 @@ static unsigned style_of_doing(const char *doing)
     return STYLE_GRAY;
 }
 
+/* Draws the row of a process. */
 static void draw_process(struct view *view, const struct process_row *row,
     const struct layout_table *table, struct grid *grid, int y)
 {
@@ -381,6 +388,7 @@ static void draw_process(struct view *view, const struct process_row *row,
     draw_command(view, row, grid, y, table->start[TABLE_COMMAND], table->width[TABLE_COMMAND]);
 }
 
+/* Scrolls the table to its selected row, and not beyond its end. */
 static void keep_selection_in_view(struct view *view)
 {
     const struct process_rows *rows = &view->processes;
@@ -395,6 +403,7 @@ static void keep_selection_in_view(struct view *view)
         view->top = rows->count > page ? rows->count - page : 0;
 }
 
+/* Draws the table of processes. */
 static void draw_processes(struct view *view, const struct layout *layout, struct grid *grid)
 {
     const struct process_rows *rows = &view->processes;
@@ -416,6 +425,7 @@ static void draw_processes(struct view *view, const struct layout *layout, struc
 
 /* ---- the lower part ---- */
 
+/* Draws the last lines that the command printed, or those that one scrolled to. */
 static void draw_output(struct view *view, const struct layout *layout, struct grid *grid)
 {
     char below[48];
@@ -444,6 +454,7 @@ static void draw_output(struct view *view, const struct layout *layout, struct g
     grid_text_right(grid, row, 0, grid->columns, STYLE_YELLOW, below);
 }
 
+/* Draws a question, and the end of the answer that is being typed. */
 static void prompt(struct grid *grid, int row, const char *question, const char *typed)
 {
     int used = grid_text(grid, row, 0, grid->columns, STYLE_BOLD, question);
@@ -503,6 +514,7 @@ static void ask_signal(const struct view *view, int columns, char *question, siz
         snprintf(question, size, "Signal %d? y TERM  9 KILL  2 INT", pid);
 }
 
+/* Draws the last row: a question, a message, the filter, or the keys. */
 static void draw_footer(struct view *view, struct grid *grid, int row)
 {
     char question[160];
@@ -531,6 +543,7 @@ static void draw_footer(struct view *view, struct grid *grid, int row)
     }
 }
 
+/* Draws the help page. */
 static void draw_help(struct view *view, struct grid *grid)
 {
     static const char *const lines[][2] = {
@@ -682,6 +695,7 @@ static int compare(const void *a, const void *b)
 /* Columns of the table, in its order. */
 enum { PROCESS_ID, THREAD_ID, NAME, START };
 
+/* Counts the open calls of each block and process that lives. */
 static void take_table(struct open_blocks *blocks, const struct gput_table *table,
     const struct gput_snapshot *snapshot)
 {

@@ -81,6 +81,7 @@ static enum gput_energy_figure energy_of(const struct view_figures *figures)
     return figures->is_machine || !figures->knows_share ? GPUT_ENERGY_TOTAL : GPUT_ENERGY_COMBINED;
 }
 
+/* Returns the value of a figure in a snapshot, NaN where it is not known. */
 static double value_of(
     const struct view_figures *figures, const struct gput_snapshot *snapshot, enum figure_id id)
 {
@@ -98,6 +99,7 @@ static double value_of(
     return gput_snapshot_sample(snapshot)->values[measurement];
 }
 
+/* Adds a value to the curve of a figure, and raises its peak. */
 static void add_figure(struct view_figures *figures, enum figure_id id,
     const struct gput_snapshot *snapshot, const struct gput_results *results)
 {
@@ -119,6 +121,7 @@ static double lower(double a, double b)
     return isnan(a) || b < a ? b : a;
 }
 
+/* Returns the name of a process, "" where it is not in the snapshot. */
 static const char *name_of(const struct gput_snapshot *snapshot, pid_t pid)
 {
     const struct gput_snapshot_process *process;
@@ -146,6 +149,7 @@ static void name_users(
     }
 }
 
+/* Sets the figures of a GPU, and adds to its curves. */
 static void add_gpu(struct gpu_figure *figure, const struct gput_snapshot_gpu *gpu, double seconds)
 {
     snprintf(figure->name, sizeof figure->name, "%s", gpu->name);
@@ -160,6 +164,7 @@ static void add_gpu(struct gpu_figure *figure, const struct gput_snapshot_gpu *g
     live_curve_add(&figure->ram, seconds, gpu->ram_bytes);
 }
 
+/* Sets the figures of all GPUs. Without memory they stay as they were. */
 static void add_gpus(struct view_figures *figures, const struct gput_snapshot *snapshot)
 {
     size_t count = gput_snapshot_gpu_count(snapshot);

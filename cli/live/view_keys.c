@@ -33,6 +33,7 @@ static void edit(char *text, size_t size, uint32_t key)
     text[length + added] = '\0';
 }
 
+/* Handles a key while the filter is typed. */
 static enum view_action filter_key(struct view *view, uint32_t key)
 {
     char *filter = view->processes.filter;
@@ -46,6 +47,7 @@ static enum view_action filter_key(struct view *view, uint32_t key)
     return VIEW_NOTHING;
 }
 
+/* Handles a key while a line for the command is typed. */
 static enum view_action input_key(struct view *view, uint32_t key)
 {
     if (key == KEY_ESCAPE)
@@ -57,6 +59,7 @@ static enum view_action input_key(struct view *view, uint32_t key)
     return VIEW_SEND_INPUT;
 }
 
+/* Handles the answer to the question about a signal. */
 static enum view_action signal_key(struct view *view, uint32_t key)
 {
     view->mode = VIEW_NORMAL;
@@ -67,6 +70,7 @@ static enum view_action signal_key(struct view *view, uint32_t key)
     return view->signal_number ? VIEW_SEND_SIGNAL : VIEW_NOTHING;
 }
 
+/* Asks which signal to send to the selected process. */
 static void begin_signal(struct view *view)
 {
     const struct process_row *row = process_rows_selected(&view->processes);
@@ -124,6 +128,7 @@ static enum view_action look_back(struct view *view, double seconds)
     return VIEW_GO_BACK;
 }
 
+/* Handles a key of the table of processes. */
 static void list_key(struct view *view, uint32_t key)
 {
     switch (key) {
@@ -167,6 +172,7 @@ static void list_key(struct view *view, uint32_t key)
     }
 }
 
+/* Handles a key when nothing is asked. */
 static enum view_action normal_key(struct view *view, uint32_t key)
 {
     switch (key) {

@@ -86,6 +86,7 @@ static enum option_id find_option(const char *name)
     return OPTION_END;
 }
 
+/* Refuses an option that run does not have, and names the one that may be meant. */
 static int unknown(const struct defaults *defaults, const char *name, struct gput_error *error)
 {
     char words[700] = "", question[NEAREST_QUESTION_SIZE];
@@ -116,6 +117,7 @@ static bool is_overridden(const struct arguments *arguments, size_t n_given, enu
            (has_summary && id == OPTION_QUIET) || (has_config && !option_is_among(of_report, id));
 }
 
+/* Adds an option of the file, unless the command lacks it or the command line has it. */
 static int visit(void *user, const char *name, const char *value, struct gput_error *error)
 {
     struct defaults *defaults = user;

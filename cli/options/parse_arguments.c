@@ -200,6 +200,7 @@ static const char *name_after_blank(const struct command *command, char buffer[6
 /* Of a list of options: more than that is for help alone. */
 enum { MAX_LISTED = 300, OPTIONS_TEXT_SIZE = 960 };
 
+/* Writes the names of options with blanks between. */
 static void list_options(const enum option_id *ids, char *list, size_t size)
 {
     list[0] = '\0';
@@ -331,6 +332,7 @@ static void suggest_option(
         suggest_by_value(ids, name, true, near);
 }
 
+/* Refuses an option, and names the one that may be meant. */
 static int unknown_option(struct arguments *arguments, const char *name, struct gput_error *error)
 {
     if (strcmp(name, "-v") == 0) {

@@ -131,6 +131,7 @@ static const char *const of_recording[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Returns whether the output is one of the files that belong to another one. */
 static bool is_one_of(
     struct place *output, const char *other, const char *const *endings, size_t count)
 {
@@ -196,6 +197,7 @@ static const char *file_of(const struct option_use *use)
     return option(use->id)->kind == ARGUMENT_FILE ? use->value : NULL;
 }
 
+/* Refuses an output that is a file which another option names. */
 static int check_against_options(const struct arguments *arguments, enum option_id id,
     const char *output, struct gput_error *error)
 {
@@ -212,6 +214,7 @@ static int check_against_options(const struct arguments *arguments, enum option_
     return code;
 }
 
+/* Refuses an output that is a file which the command reads. */
 static int check_against_operands(const struct arguments *arguments, enum option_id id,
     const char *output, struct gput_error *error)
 {

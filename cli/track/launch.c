@@ -119,6 +119,7 @@ static void check_stops(struct follower *follower)
     }
 }
 
+/* Returns whether the terminal is that of our process group. */
 static bool is_in_foreground(void)
 {
     int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -165,6 +166,7 @@ static bool raise_cpu_limit(void)
     return setrlimit(RLIMIT_CPU, &limit) == 0;
 }
 
+/* Forwards a signal to the command, and remembers what it asks of the tracker. */
 static void handle_signal(struct follower *follower, const struct signal_event *event)
 {
     if (signals_asks_to_end(event->number) && !is_command_or_descendant(follower, event->sender))

@@ -63,6 +63,7 @@ static bool has_extension(const char *path, const char *extension)
 static const char *const other_extensions[] = {
     ".yml", ".yaml", ".toml", ".xml", ".jsonl", ".tsv", ".xlsx", ".parquet", ".arrow", ".sqlite"};
 
+/* Returns whether a path ends as a file of some format does. */
 static bool has_extension_of_format(const char *path)
 {
     for (size_t i = 0; i < FORMATS; i++) {
@@ -276,6 +277,7 @@ static int render_pickle(const struct gput_results *results,
     return pickles_make("session", both.data, both.length, bytes, length, error);
 }
 
+/* Renders the report in its format; people get colours and lines that fit the screen. */
 static int render(const struct report *report, enum gput_format format,
     const struct gput_results *results, const struct gput_processes *processes, char **bytes,
     size_t *length, struct gput_error *error)

@@ -88,6 +88,7 @@ void signals_survive_closed_pipes(void)
     survive(SIGPIPE);
 }
 
+/* Handles a signal that comes before the main thread waits for signals. */
 static void note(int number, siginfo_t *info, void *context)
 {
     if (info->si_code > 0 && number == SIGBUS && bus_before.sa_flags & SA_SIGINFO) {
@@ -159,6 +160,7 @@ void signals_receive(struct signals *signals)
     pthread_sigmask(SIG_BLOCK, &signals->watched, NULL);
 }
 
+/* Takes a signal that came early. False: there is none. */
 static bool pop_early(struct signal_event *event)
 {
     for (int number = 1; number < NSIG; number++) {
@@ -175,6 +177,7 @@ static bool pop_early(struct signal_event *event)
     return false;
 }
 
+/* Takes a signal from the descriptor. False: there is none. */
 static bool pop_pending(const struct signals *signals, struct signal_event *event)
 {
     struct signalfd_siginfo info;

@@ -155,6 +155,7 @@ static bool has_reader(const char *pipe)
     return fd >= 0;
 }
 
+/* Moves a file, and copies it where it cannot be renamed. False: it stays, with a warning. */
 static bool move_file(struct move *move, const char *from, const char *to)
 {
     struct gput_error error;
@@ -175,6 +176,7 @@ static bool move_file(struct move *move, const char *from, const char *to)
 
 #define IDENTITY ".session.json"
 
+/* Returns whether it is the manifest of a file that is moved, too. */
 static bool is_identity_of_another(const char *path)
 {
     char other[PATH_MAX];

@@ -92,6 +92,7 @@ static void draw(struct progress *progress, const struct winsize *size, const ch
     }
 }
 
+/* Draws the line of the figures so far. */
 static void show(struct progress *progress)
 {
     struct gput_results *results;
@@ -110,6 +111,7 @@ static void show(struct progress *progress)
     free(line);
 }
 
+/* Draws the line when that is due. Returns the milliseconds until the next time; -1: never. */
 static int update(void *user)
 {
     struct progress *progress = user;
@@ -270,6 +272,7 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
     return code == GPUT_OK ? REPORTED : NOT_WRITTEN;
 }
 
+/* Returns the exit status of a command that was not started. */
 static int failure_status(const struct gput_error *error, const struct track_style *style)
 {
     switch (error->code) {
@@ -375,6 +378,7 @@ static void end_shown(struct shown *shown, int stop_fd)
     shown->progress.session = NULL;
 }
 
+/* Starts the command, with its output where the view or the phases need it. */
 static int start(struct gput_session *session, struct shown *shown, struct output_relay *relay,
     char *const argv[], struct signals *signals, struct gput_error *error)
 {

@@ -229,6 +229,7 @@ static int begin_recordings(
     return GPUT_OK;
 }
 
+/* Makes the options of the session out of command line, config file and environment. */
 static int read_everything(const struct arguments *arguments, bool is_older_form,
     struct tracking *tracking, struct gput_error *error)
 {
@@ -365,6 +366,7 @@ void kept_history_finish(struct kept_history *history)
     *history = (struct kept_history){0};
 }
 
+/* Adds the session to the history, with its command and its files. */
 static int add(const struct tracking *tracking, const struct gput_results *results,
     const char *const *command, struct gput_error *error)
 {

@@ -65,6 +65,7 @@ static void drop_unwritable(struct tracking *tracking, enum output_id id, const 
     outputs_skip(&tracking->outputs, id);
 }
 
+/* Opens the local folder in which files are written first. */
 static int begin_spool(struct tracking *tracking, struct gput_error *error)
 {
     char text[MESSAGE_LINE_SIZE];

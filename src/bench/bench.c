@@ -134,6 +134,7 @@ static const char **text_at(struct gput_bench_options *options, size_t index)
     return (const char **)((char *)options + texts[index]);
 }
 
+/* Copies the texts of the options. */
 static int copy_texts(struct gput_bench_options *options, struct gput_error *error)
 {
     struct gput_bench_options given = *options;
@@ -148,6 +149,7 @@ static int copy_texts(struct gput_bench_options *options, struct gput_error *err
     return GPUT_OK;
 }
 
+/* Compiles the expression that finds the amount of work in the output. */
 static int compile_work(struct gput_bench *bench, struct gput_error *error)
 {
     if (!bench->options.work)
@@ -168,6 +170,7 @@ static int compile_work(struct gput_bench *bench, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Checks and copies the options, and begins the data with date, seed and machine. */
 static int prepare(
     struct gput_bench *bench, const struct gput_bench_options *options, struct gput_error *error)
 {
@@ -334,6 +337,7 @@ static int refuse_rule(const char *rule, const char *why, struct gput_error *err
         rule, why);
 }
 
+/* Parses a rule of --fail-if: a figure and a limit. */
 static int parse_rule(const char *text, struct rule *rule, struct gput_error *error)
 {
     char word[64];

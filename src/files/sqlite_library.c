@@ -129,6 +129,7 @@ int sqlite3_db_config(sqlite3 *database, int option, ...)
                                     : SQLITE_ERROR;
 }
 
+/* Loads SQLite's library. */
 static int load(struct gput_error *error)
 {
 #define SYMBOL(type, name, parameters, arguments) {#name, &loaded.name},

@@ -435,6 +435,7 @@ static const char *word_of(enum results_kind kind, int value)
     }
 }
 
+/* Returns how many words a column of that kind can have. */
 static int count_words(enum results_kind kind)
 {
     switch (kind) {

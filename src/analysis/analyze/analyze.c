@@ -159,6 +159,7 @@ static int next_row(void *user, double *time, double joules[GPUT_ENERGY_FIGURE_C
     return GPUT_OK;
 }
 
+/* Computes the joules of the targets, where the file has a table of energy. */
 static int compute(struct energy_rows *table, const struct sweep_input *input,
     struct session_energy *session, double (**joules)[GPUT_ENERGY_FIGURE_COUNT],
     struct gput_error *error)
@@ -691,6 +692,7 @@ static int analyze(struct work *work, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Frees what the analysis needed, and the analysis where it was not given away. */
 static void work_finish(struct work *work)
 {
     if (work->reader)

@@ -199,6 +199,7 @@ static int read_text(
     return value && !*text ? error_memory(error) : GPUT_OK;
 }
 
+/* Reads a variant with its parameters. */
 static int read_variant(const struct doc *object, struct bench_data *data, struct gput_error *error)
 {
     struct bench_variant *variant;
@@ -212,6 +213,7 @@ static int read_variant(const struct doc *object, struct bench_data *data, struc
     return GPUT_OK;
 }
 
+/* Reads machine, variants and runs of a file of results. */
 static int read_all(
     const struct doc *doc, const char *name, struct bench_data *data, struct gput_error *error)
 {

@@ -251,6 +251,7 @@ int gput_blocks_stop_call(
 
 /* ---- Opening and closing ---- */
 
+/* Frees what a log of blocks holds, but for its writer. */
 static void free_blocks(struct gput_blocks *blocks)
 {
     block_owner_close(&blocks->owner);

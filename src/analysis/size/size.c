@@ -35,6 +35,7 @@ enum run_end {
     RUN_FAILED, /* or its end is unknown */
 };
 
+/* Returns how a session ended: well, for lack of RAM or time, or otherwise. */
 static enum run_end end_of(const struct gput_table *table, size_t row)
 {
     double status = table_cells_number_of(table, row, "exit_status"),
@@ -212,6 +213,7 @@ static void describe_bound(struct gput_size *size, const char *noun, const struc
     str_append_char(text, '\n');
 }
 
+/* Says what the bounds rest on, a line each. */
 static void describe(struct gput_size *size)
 {
     char bytes[HUMAN_SIZE];

@@ -223,6 +223,7 @@ static void gathered_finish(struct gathered *gathered)
     free(gathered->paths);
 }
 
+/* Adds a row that waited in a file to the database, and remembers the file. */
 static int add_waiting(
     void *user, const char *path, const struct history_row *row, struct gput_error *error)
 {

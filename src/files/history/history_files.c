@@ -51,6 +51,7 @@ struct found {
     unsigned n_readers;
 };
 
+/* Frees the list of files and the readers. */
 static void found_finish(struct found *found)
 {
     for (size_t i = 0; i < found->count; i++) {
@@ -65,6 +66,7 @@ static void found_finish(struct found *found)
 
 /* ---- Finding files ---- */
 
+/* Adds a file, and takes its path. */
 static int add_file(struct found *found, char *path, enum catalogue_kind kind, bool is_named,
     struct gput_error *error)
 {

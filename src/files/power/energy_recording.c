@@ -455,6 +455,7 @@ static int add_reading(struct recorded_series *series, const struct wattmeter_ta
     return GPUT_OK;
 }
 
+/* Reads the wattmeter's file, if the folder has one. */
 static int read_wattmeter(struct energy_record *record, bool *found, struct gput_error *error)
 {
     CLEANUP_STR struct str path = {0}, content = {0};

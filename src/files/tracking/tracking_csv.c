@@ -139,6 +139,7 @@ static int open_new(const char *path, bool overwrite, int *opened, struct gput_e
     return GPUT_OK;
 }
 
+/* Creates a tracking file, and removes it again when its head cannot be written. */
 static int create_csv(const struct tracking_format *format, const char *path,
     const struct gput_static_data *static_data, bool overwrite, struct tracking_file **file,
     struct gput_error *error)
@@ -238,6 +239,7 @@ static int write_csv_row(struct tracking_file *file, const struct gput_sample *s
     return code;
 }
 
+/* Finds out whether the file was moved or removed meanwhile, and restores one that was. */
 static int restore_csv(struct tracking_file *file, enum file_fate *fate, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)file;
@@ -260,6 +262,7 @@ static int restore_csv(struct tracking_file *file, enum file_fate *fate, struct 
     return GPUT_OK;
 }
 
+/* Writes the rows that are left, and closes the file. */
 static int finish_csv(struct tracking_file *file, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)file;
@@ -440,6 +443,7 @@ static int read_header(
     return tracking_reader_check_columns(&reader->base, error);
 }
 
+/* Opens a tracking file, with its static data in it or next to it. */
 static int open_csv(
     const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error)
 {
@@ -604,6 +608,7 @@ static int take_passed(struct csv_tracking_reader *csv, struct tracking_row *row
         csv->csv, file_window_place(&passed->window, passed->window.after), passed->count, error);
 }
 
+/* Reads the next rows. */
 static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
     size_t *count, struct gput_error *error)
 {
