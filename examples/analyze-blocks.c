@@ -68,27 +68,14 @@ static int track(struct gput_error *error)
 
 static void print_block(const struct gput_code_block *block, size_t n_measurements)
 {
-    const char *category = gput_code_block_category(block);
-    const char *thread = gput_code_block_thread_name(block);
-    const struct gput_statistics *time = gput_code_block_compute_time(block);
-    const struct gput_percentiles *times = gput_code_block_compute_time_percentiles(block);
-    printf("block %s [%s], process %lld, thread %lld (%s), rank %lld\n",
-        gput_code_block_name(block), category ? category : "",
-        (long long)gput_code_block_process(block), (long long)gput_code_block_thread(block),
-        thread ? thread : "", (long long)gput_code_block_rank(block));
-    printf("  %llu calls (%llu with samples, %llu outside), %llu samples\n",
+    printf("block %s\n  %llu calls, %llu samples\n", gput_code_block_name(block),
         (unsigned long long)gput_code_block_calls(block),
-        (unsigned long long)gput_code_block_non_empty_calls(block),
-        (unsigned long long)gput_code_block_outside_calls(block),
         (unsigned long long)gput_code_block_timepoints(block));
-    printf("  %g s in all, %g of itself, a call %g s on average, median %g s\n",
-        gput_code_block_compute_time_total(block), gput_code_block_self_time(block), time->mean,
-        times ? times->p50 : time->mean);
-    for (size_t i = 0; i < n_measurements; i++) {
-        const struct gput_percentiles *usage = gput_code_block_usage_percentiles(block, i);
-        printf("  measurement %zu: max %g, 95 %% are below %g\n", i,
-            gput_code_block_usage(block, i)->max, usage ? usage->p95 : 0);
-    }
+    printf("  %g s in all, %g of itself, a call %g s on average\n",
+        gput_code_block_compute_time_total(block), gput_code_block_self_time(block),
+        gput_code_block_compute_time(block)->mean);
+    for (size_t i = 0; i < n_measurements; i++)
+        printf("  measurement %zu: max %g\n", i, gput_code_block_usage(block, i)->max);
     printf("  %g joules\n", gput_code_block_energy(block, GPUT_ENERGY_TOTAL));
     const char *name, *unit;
     for (int id = 0; (name = gput_exact_figure_name((enum gput_exact_figure)id)); id++) {
@@ -96,8 +83,6 @@ static void print_block(const struct gput_code_block *block, size_t n_measuremen
         printf("  %s: %g %s\n", name,
             gput_code_block_exact_figure(block, (enum gput_exact_figure)id), unit ? unit : "");
     }
-    for (size_t i = 0; i < gput_code_block_part_count(block); i++)
-        print_block(gput_code_block_part(block, i), n_measurements);
 }
 
 static int print_analysis(struct gput_error *error)
@@ -106,7 +91,6 @@ static int print_analysis(struct gput_error *error)
     struct gput_analysis *analysis;
     options.tracking_file = "samples.csv";
     options.sub_tracking_file = "marks.csv";
-    options.split = GPUT_SPLIT_PROCESS;
     options.details = true;
     int code = gput_analysis_create(&options, &analysis, error);
     if (code != GPUT_OK)
@@ -115,15 +99,10 @@ static int print_analysis(struct gput_error *error)
     for (size_t i = 0; i < n_measurements; i++) {
         const char *name = gput_analysis_measurement_name(analysis, i);
         const struct gput_measurement *measurement = gput_measurement_find(name);
-        const struct gput_percentiles *overall = gput_analysis_overall_percentiles(analysis, i);
-        printf("%s (%s): %s %g, median %g\n", name, measurement ? measurement->read_from : "",
-            gput_statistic_name(GPUT_STATISTIC_MEAN), gput_analysis_overall(analysis, i)->mean,
-            overall ? overall->p50 : 0);
+        printf("%s (%s): %s %g\n", name, measurement ? measurement->read_from : "",
+            gput_statistic_name(GPUT_STATISTIC_MEAN), gput_analysis_overall(analysis, i)->mean);
     }
-    bool is_at_least;
-    unsigned long long n_lost = gput_analysis_lost_calls(analysis, &is_at_least);
-    printf("%g joules, %s%llu calls lost\n", gput_analysis_energy(analysis, GPUT_ENERGY_TOTAL),
-        is_at_least ? "at least " : "", n_lost);
+    printf("%g joules\n", gput_analysis_energy(analysis, GPUT_ENERGY_TOTAL));
     for (size_t i = 0; i < gput_analysis_block_count(analysis); i++)
         print_block(gput_analysis_block(analysis, i), n_measurements);
     gput_analysis_destroy(analysis);

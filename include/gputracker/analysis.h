@@ -43,14 +43,6 @@ struct gput_statistics {
     uint64_t n_missing; /**< rows without a value */
 };
 
-/** Percentiles. Shared: see gputracker/sized.h. Exact for up to 256 values, then within 0.5 % of
- * the true value. NaN as in the statistics. */
-struct gput_percentiles {
-    double p50;
-    double p95;
-    double p99;
-};
-
 /** How blocks are split into parts. */
 enum gput_split {
     GPUT_SPLIT_NONE,
@@ -180,55 +172,26 @@ GPUT_API const char *gput_analysis_measurement_name(
 GPUT_API const struct gput_statistics *gput_analysis_overall(
     const struct gput_analysis *analysis, size_t measurement);
 
-/** Percentiles over the same rows; NULL also without `details`. */
-GPUT_API const struct gput_percentiles *gput_analysis_overall_percentiles(
-    const struct gput_analysis *analysis, size_t measurement);
-
 /** Joules of the session. NaN: unknown, also when unknown for more than 2 % of the time (a lost
  * GPU). */
 GPUT_API double gput_analysis_energy(
     const struct gput_analysis *analysis, enum gput_energy_figure figure);
 
-/** Calls that are missing from the sub-tracking file: when they were marked, its disk was full or
- * it had reached a limit. `*at_least`: there may be more, as the file was truncated. */
-GPUT_API uint64_t gput_analysis_lost_calls(const struct gput_analysis *analysis, bool *at_least);
-
 /* ---- Code blocks ---- */
 
-struct gput_code_block; /**< part of an analysis, which owns it */
+/** Part of an analysis, which owns it. What else is known of it, also by process, thread or rank
+ * and with percentiles, is in the table "code_blocks" of gput_analysis_tables(). */
+struct gput_code_block;
 
 /** The number of code blocks, and one of them, sorted by name; NULL: no such index. */
 GPUT_API size_t gput_analysis_block_count(const struct gput_analysis *analysis);
 GPUT_API const struct gput_code_block *gput_analysis_block(
     const struct gput_analysis *analysis, size_t index);
 
-/** With a split: the parts of a block by process, or process and thread, sorted by these; 0: it has
- * none. A part is a code block itself. */
-GPUT_API size_t gput_code_block_part_count(const struct gput_code_block *block);
-GPUT_API const struct gput_code_block *gput_code_block_part(
-    const struct gput_code_block *block, size_t index);
-
 GPUT_API const char *gput_code_block_name(const struct gput_code_block *block);
-/** The category that the program gave to a region (NVTX), "phase" of "nvtx:train/step [phase]";
- * NULL: it has none. */
-GPUT_API const char *gput_code_block_category(const struct gput_code_block *block);
-/** Process id of a part; -1 for the block as a whole. */
-GPUT_API int64_t gput_code_block_process(const struct gput_code_block *block);
-/** Thread id of a part by thread; else -1. */
-GPUT_API int64_t gput_code_block_thread(const struct gput_code_block *block);
-/** The name that the program gave to that thread (by NVTX or ITT); NULL: it gave none. */
-GPUT_API const char *gput_code_block_thread_name(const struct gput_code_block *block);
-/** The rank of a part by rank; -1 for the part of processes without a rank, and for other
- * blocks. */
-GPUT_API int64_t gput_code_block_rank(const struct gput_code_block *block);
 
 /** Calls that were started and stopped. */
 GPUT_API uint64_t gput_code_block_calls(const struct gput_code_block *block);
-/** Those of these calls with at least one row of the tracking file. */
-GPUT_API uint64_t gput_code_block_non_empty_calls(const struct gput_code_block *block);
-/** Those of these calls that stopped before the first row or started after the last: their usage is
- * unknown. */
-GPUT_API uint64_t gput_code_block_outside_calls(const struct gput_code_block *block);
 /** Rows of the tracking file inside at least one call. */
 GPUT_API uint64_t gput_code_block_timepoints(const struct gput_code_block *block);
 
@@ -252,13 +215,7 @@ GPUT_API double gput_code_block_energy(
 GPUT_API double gput_code_block_exact_figure(
     const struct gput_code_block *block, enum gput_exact_figure figure);
 
-/* Only with `details`; NULL or NaN otherwise: */
-
-GPUT_API const struct gput_percentiles *gput_code_block_usage_percentiles(
-    const struct gput_code_block *block, size_t measurement);
-GPUT_API const struct gput_percentiles *gput_code_block_compute_time_percentiles(
-    const struct gput_code_block *block);
-/** Seconds in which none of the blocks called inside it ran. */
+/** Seconds in which none of the blocks called inside it ran. NaN: without `details`. */
 GPUT_API double gput_code_block_self_time(const struct gput_code_block *block);
 
 /* ---- Reports ---- */

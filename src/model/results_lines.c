@@ -62,7 +62,8 @@ static bool has_gpus(const struct gput_results *results)
     return results->n_gpus > 0;
 }
 
-const struct results_section results_sections[RESULTS_SECTION_COUNT] = {
+const struct results_section results_sections[] = {
+    /* the compiler compares their number */
     {"max_ram", RAM_UNIT, true, NULL},
     {"max_gpu_ram", GPU_RAM_UNIT, true, NULL},
     {"cpu_utilization", NO_UNIT, true, NULL},

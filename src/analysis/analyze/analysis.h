@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "analysis/analyze/quantile_sketch.h"
 #include "base/column.h"
 #include "base/doc.h"
 #include "base/error.h"

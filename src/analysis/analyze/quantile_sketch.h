@@ -13,6 +13,13 @@
 
 #include <stdint.h>
 
+/* Percentiles of a measurement; NaN as in the statistics. */
+struct gput_percentiles {
+    double p50;
+    double p95;
+    double p99;
+};
+
 #define QUANTILE_EXACT 256
 
 /* All zeroes is empty. */

@@ -33,8 +33,6 @@ static void assert_results(const struct gput_analysis *analysis)
     assert_int_equal(gput_code_block_calls(block), block->num_calls);
     assert_ptr_equal(gput_code_block_usage(block, 2), &block->resource_usage[2]);
     assert_null(gput_code_block_usage(block, 3));
-    assert_null(gput_code_block_usage_percentiles(block, 0)); /* without details */
-    assert_null(gput_code_block_part(block, gput_code_block_part_count(block)));
     assert_true(isnan(gput_code_block_energy(block, GPUT_ENERGY_FIGURE_COUNT)));
     assert_true(isnan(gput_code_block_exact_figure(block, GPUT_EXACT_FIGURE_COUNT)));
     assert_null(gput_analysis_overall(analysis, 3));
