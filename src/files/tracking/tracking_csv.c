@@ -84,7 +84,7 @@ static void begin_again(struct csv_writer *writer)
     struct gput_error error;
     if (!writer->is_regular || fstat(writer->fd, &status) != 0 || status.st_size >= writer->size)
         return;
-    writer->was_emptied = true;
+    writer->was_emptied |= writer->rows_kept > 0;
     writer->base.rows_lost += writer->rows_kept;
     writer->rows_kept = writer->torn = 0;
     writer->size = status.st_size;
@@ -255,7 +255,7 @@ static int restore_csv(struct tracking_file *file, enum file_fate *fate, struct 
         return GPUT_OK;
     begin_again(writer);
     if (!has_its_head(writer)) {
-        writer->was_emptied = true;
+        writer->was_emptied |= writer->rows_kept > 0;
         file->rows_lost += writer->rows_kept;
     }
     *fate = writer->was_emptied ? FILE_EMPTIED : FILE_IN_PLACE;
