@@ -609,9 +609,9 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_BENCH_MAX_TIME] = {0, "max-time", ARGUMENT_TEXT, "seconds", .newer = true,
         .brief = "End after this time; 60 s if not given",
         .help = "Begin no further block of runs after this many seconds, all commands together. "
-                "Defaults to 60. With --runs it does not count."},
+                "Defaults to 60. It has no effect with --runs."},
     [OPTION_BENCH_WARMUP] = {'w', "warmup", ARGUMENT_TEXT, "number", .newer = true,
-        .brief = "Runs before, that do not count",
+        .brief = "Runs before that, which do not count",
         .help = "Run each command this many times before the runs that count, so that files are in "
                 "RAM."},
     [OPTION_BENCH_SETUP] = {0, "setup", ARGUMENT_TEXT, "command", .newer = true,
@@ -633,15 +633,16 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_BENCH_SHOW_OUTPUT] = {0, "show-output", ARGUMENT_NONE, .newer = true,
         .help = "Let the commands write to the screen. By default their output is discarded."},
     [OPTION_BENCH_TIMEOUT] = {0, "timeout", ARGUMENT_TEXT, "seconds", .newer = true,
-        .help = "Kill a run, with all that it has started, after this many seconds. It has then "
-                "failed."},
+        .help = "Kill a run, with all that it has started, after this many seconds. The run then "
+                "counts as failed."},
     [OPTION_BENCH_PARAMETER] = {'P', "parameter", ARGUMENT_TEXT, "name=values", .repeatable = true,
         .newer = true, .brief = "Values of {name}: 1,2,4 or 1..8",
-        .help = "Run with each value of a parameter, which stands in the command as {name}: "
-                "threads=1,2,4, size=1..8, or share=0..1..0.25 with a step. Of several, all "
-                "combinations run, or with --pair the first values, the second ones and so on."},
+        .help = "Run with each value of a parameter, written in the command as {name}: "
+                "threads=1,2,4, size=1..8, or share=0..1..0.25 with a step. With several "
+                "parameters all combinations run; see --pair."},
     [OPTION_BENCH_PAIR] = {0, "pair", ARGUMENT_NONE, .newer = true,
-        .help = "Change several parameters in step. They need the same number of values."},
+        .help = "Change several parameters together: first run with the first value of each, then "
+                "with the second ones, and so on. They need the same number of values."},
     [OPTION_BENCH_SHELL] = {'S', "shell", ARGUMENT_NONE, .newer = true,
         .brief = "Run the commands by sh -c",
         .help = "Run each command by sh -c, for pipes and variables. What an empty shell costs is "
@@ -667,8 +668,8 @@ static const struct option options[OPTION_COUNT] = {
         .newer = true, .brief = "Exit with 3 for such as 'ram > +5%'",
         .help = "Exit with status 3 when a rule holds, such as 'ram > +5%' or 'wall > 2.5'. A "
                 "change is from the baseline, or without one from the first command, and has to "
-                "be more than noise. A rule that meets no figure, or that the runs do not "
-                "decide, is an error (status 1). Can be given several times."},
+                "be more than noise. A rule without a figure to check, or one that the runs "
+                "cannot decide, is an error (status 1). Can be given several times."},
     [OPTION_BENCH_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .brief = "Also write the results to a file: x.json, x.html",
         .help = "Write the results to a file as well. Its extension sets the format (.json, .csv, "
