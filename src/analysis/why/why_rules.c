@@ -11,6 +11,8 @@
 #define IDLE_CORES 0.05
 /* Cores that are used by so much are all in use. */
 #define BUSY_PART 0.9
+/* So long a wait for a CPU says that there are too few, too. */
+#define MIN_CPU_WAIT_PERCENT 20
 
 struct why_case {
     const struct gput_results *results;
@@ -60,15 +62,23 @@ static void explain_paging(const struct why_case *why)
 static void explain_supply(const struct why_case *why)
 {
     const struct gput_wall *others = &why->results->other_threads;
+    const char *awaited = why->results->awaited;
     bool wait_too = others->seconds_of[WALL_CPU] > others->seconds_of[WALL_COMPUTING];
-    bool are_busy = why->other_cores >= BUSY_PART * why->cores || wait_too;
+    bool are_busy = why->other_cores >= BUSY_PART * why->cores || wait_too ||
+                    why_percent(&why->results->time_went, WALL_CPU) >= MIN_CPU_WAIT_PERCENT;
     const char *what = why->cause == WALL_PIPE ? "a pipe" : "a socket";
     /* Of what is polled, pipes of its own processes are known. */
-    if (why->cause == WALL_POLL && !why->results->awaited[0])
+    if (why->cause == WALL_POLL && !awaited[0])
         return;
     if (why->cause == WALL_POLL)
         what = "poll, for a pipe,";
-    if (why->other_cores < IDLE_CORES)
+    bool is_inside = awaited[0] && why->cause != WALL_SOCKET;
+    if (why->other_cores < IDLE_CORES && is_inside)
+        text_fit(why->text, WHY_TEXT_SIZE,
+            "It slept in %s for %.0f %% of its time, and what it waited for did not run either: "
+            "%.*s.",
+            what, why->percent, (int)strcspn(awaited, ";"), awaited);
+    else if (why->other_cores < IDLE_CORES)
         text_fit(why->text, WHY_TEXT_SIZE,
             "It slept in %s for %.0f %% of its time, and nothing else of the command ran: it "
             "waited for another program or machine.",
@@ -116,7 +126,7 @@ static const struct rule {
     double held_points;
     void (*explain)(const struct why_case *why);
 } rules[] = {
-    {WALL_CPU, 20, 20, explain_cpu},
+    {WALL_CPU, MIN_CPU_WAIT_PERCENT, 20, explain_cpu},
     {WALL_QUOTA, 10, 20, explain_quota},
     {WALL_STORAGE, 20, 20, explain_storage},
     {WALL_PAGING, 10, 20, explain_paging},

@@ -212,19 +212,20 @@ static bool is_awaited(const struct process_tree *tree, const struct process *pr
 
 /* Programs with these names; NULL: there are too many. */
 static struct pipe_wait *find_wait(
-    struct pipe_waits *waits, const char *waiter, const char *holder, bool is_write)
+    struct pipe_waits *waits, const struct process *waiter, const char *holder, bool is_write)
 {
+    const char *name = waiter->program.name;
     for (size_t i = 0; i < waits->count; i++) {
         struct pipe_wait *wait = &waits->waits[i];
-        if (strcmp(wait->waiter, waiter) == 0 && strcmp(wait->holder, holder) == 0 &&
-            wait->is_write == is_write)
+        if (strcmp(wait->waiter, name) == 0 && strcmp(wait->holder, holder) == 0 &&
+            wait->is_write == is_write && wait->is_main == waiter->is_main)
             return wait;
     }
     if (waits->count == PIPE_MAX_WAITS)
         return NULL;
     struct pipe_wait *wait = &waits->waits[waits->count++];
-    *wait = (struct pipe_wait){.is_write = is_write};
-    snprintf(wait->waiter, sizeof wait->waiter, "%s", waiter);
+    *wait = (struct pipe_wait){.is_main = waiter->is_main, .is_write = is_write};
+    snprintf(wait->waiter, sizeof wait->waiter, "%s", name);
     snprintf(wait->holder, sizeof wait->holder, "%s", holder);
     return wait;
 }
@@ -241,12 +242,12 @@ static void add_wait(struct pipe_waits *waits, const struct process_tree *tree,
             holders[n_holders++] = holder;
     }
     struct pipe_wait *wait =
-        n_holders > 0
-            ? find_wait(waits, waiter->program.name, holders[0]->program.name, end->is_write)
-            : NULL;
+        n_holders > 0 ? find_wait(waits, waiter, holders[0]->program.name, end->is_write) : NULL;
     if (!wait)
         return;
     wait->ns += weight_ns;
+    if (cause_of(waiter) == WALL_POLL)
+        wait->polled_ns += weight_ns;
     if (n_holders > wait->n_holders)
         wait->n_holders = n_holders;
     for (size_t i = 0; i < n_holders; i++) {

@@ -18,9 +18,10 @@
 /* Of programs with these names. */
 struct pipe_wait {
     char waiter[16], holder[16];
+    bool is_main;                  /* the waiter is */
     bool is_write;                 /* the waiter writes, and the holder is to read */
     size_t n_holders;              /* the most at one moment */
-    int64_t ns;                    /* for how long it waited */
+    int64_t ns, polled_ns;         /* for how long it waited; of that, in poll */
     struct wall_samples meanwhile; /* of the holders, which together stand for that time */
 };
 

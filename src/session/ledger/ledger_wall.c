@@ -132,6 +132,37 @@ static void append_shares(struct str *text, const struct wall_account *account)
     }
 }
 
+/* A child of main that sleeps in a pipe did what the process at the other end did: of "sh -c 'tar |
+ * gzip'", where both are waited for, one works and the other one waits for it. Main's own pipes
+ * stay as they are. */
+static void explain_pipes(struct ledger_wall *wall, const struct pipe_waits *pipes)
+{
+    struct wall_samples meanwhile = {0};
+    int64_t awaited_ns = 0;
+    for (size_t i = 0; i < pipes->count; i++) {
+        const struct pipe_wait *wait = &pipes->waits[i];
+        awaited_ns += wait->is_main ? 0 : wait->ns - wait->polled_ns;
+        for (int k = 0; k < WALL_CAUSE_COUNT && !wait->is_main; k++)
+            meanwhile.ns[k] += wait->meanwhile.ns[k];
+    }
+    struct wall_account account = account_of_moments(&meanwhile, &wall->others);
+    double all_ns = (double)wall->others.ns[WALL_PIPE];
+    int64_t of_children_ns = wall->path.ns[WALL_PIPE] - wall->main_thread.ns[WALL_PIPE];
+    if (awaited_ns <= 0 || of_children_ns <= 0 || account.wall_ns <= 0)
+        return;
+    double part = fmin((double)awaited_ns / fmax(all_ns, 1), 1);
+    int64_t moved_ns = (int64_t)((double)of_children_ns * part);
+    wall->path.ns[WALL_PIPE] -= moved_ns;
+    int64_t given_ns = 0;
+    for (int i = 0; i < WALL_CAUSE_COUNT; i++) {
+        int64_t ns =
+            (int64_t)((double)moved_ns * ((double)account.ns[i] / (double)account.wall_ns));
+        wall->path.ns[i] += ns;
+        given_ns += ns;
+    }
+    wall->path.ns[WALL_UNKNOWN] += moved_ns - given_ns;
+}
+
 static int by_wait(const void *a, const void *b)
 {
     const struct pipe_wait *left = a, *right = b;
@@ -191,8 +222,10 @@ void ledger_update_wall(struct ledger *ledger)
     if (ledger->snapshot->waits)
         wall->others_while_gpu_idle =
             account_of_moments(&ledger->snapshot->waits->others_while_gpu_idle, &wall->others);
-    if (ledger->snapshot->waits)
+    if (ledger->snapshot->waits) {
+        explain_pipes(wall, &ledger->snapshot->waits->pipes);
         name_awaited(ledger, wall->awaited, sizeof wall->awaited);
+    }
     double part = ledger_quota_part(ledger);
     wall_account_split_quota(&wall->main_thread, part);
     wall_account_split_quota(&wall->path, part);
