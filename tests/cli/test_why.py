@@ -28,6 +28,18 @@ poller.register(ends[0], select.POLLIN)
 poller.poll()
 os.wait()
 """
+# Waits for a child as make does: until its own handler of SIGCHLD has written to a pipe.
+SELECTING = """
+import os, select, signal
+ends = os.pipe()
+os.set_blocking(ends[1], False)
+signal.set_wakeup_fd(ends[1])
+signal.signal(signal.SIGCHLD, lambda *_: None)
+if os.fork() == 0:
+    os.execlp("sleep", "sleep", "2")
+select.select([ends[0]], [], [])
+os.wait()
+"""
 
 
 class Why(CommandTest):
@@ -116,6 +128,15 @@ class Why(CommandTest):
         self.assertGreater(report["time_went"]["poll_seconds"], 0.5 * report["time_went"]["seconds"])
         self.assertRegex(report["time_went"]["awaited"], r"^.* read a pipe of sleep for \d.* s \(\d+ % asleep \(timer\)")
         self.assertRegex(self.run_command("why", "report.json").stdout, r"\nAdvice\n  It slept in poll, for a pipe, for \d+ % of its time, and what it waited for did not run either: .* of sleep ")
+
+    def test_who_selects_a_pipe_of_its_own_waits_for_a_child(self):
+        done = self.run_command("why", "-f", "json", "-o", "report.json", "--", *python(SELECTING))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads((self.folder / "report.json").read_text())
+        if self.run_command("run", "-q", "--", *python(POLLING)).stderr:
+            self.skipTest("the memory of a child cannot be read here")
+        self.assertGreater(report["main_thread"]["child_seconds"], report["main_thread"]["poll_seconds"])
+        self.assertGreater(report["time_went"]["timer_seconds"], report["time_went"]["poll_seconds"])
 
     def test_a_file_that_is_no_session_is_refused(self):
         (self.folder / "x.json").write_text("{}")

@@ -318,14 +318,18 @@ static void write_to_storage(double until)
     static char block[BLOCK_BYTES];
     struct times before;
     cause = "storage";
+    begin_call(&before);
     int fd = mkstemp(name);
+    end_call(&before);
     while (goes_on(until)) {
         begin_call(&before);
         if (pwrite(fd, block, sizeof block, 0) > 0)
             fdatasync(fd);
         end_call(&before);
     }
+    begin_call(&before);
     unlink(name);
+    end_call(&before);
 }
 
 /* Its pages are dropped by the program, or by the kernel, whose control group has no room for all.

@@ -32,18 +32,21 @@ struct poll_reading {
     struct bounded_call call;
     pid_t pid;
     uintptr_t address;
-    size_t count;
-    struct pollfd polled[MAX_POLLED];
+    size_t size;
+    union {
+        struct pollfd polled[MAX_POLLED];
+        fd_set selected;
+    };
 };
 
-/* Reads what a process polls from its memory. */
+/* Reads what a process polls, or selects, from its memory. */
 static void run_poll_reading(struct bounded_call *call)
 {
     struct poll_reading *reading = (struct poll_reading *)call;
-    size_t size = reading->count * sizeof reading->polled[0];
-    struct iovec here = {reading->polled, size}, there = {(void *)reading->address, size};
-    if (process_vm_readv(reading->pid, &here, 1, &there, 1, 0) != (ssize_t)size)
-        reading->count = 0;
+    struct iovec here = {reading->polled, reading->size};
+    struct iovec there = {(void *)reading->address, reading->size};
+    if (process_vm_readv(reading->pid, &here, 1, &there, 1, 0) != (ssize_t)reading->size)
+        reading->size = 0;
 }
 
 static void destroy_poll_reading(struct bounded_call *call)
@@ -70,10 +73,13 @@ static uint64_t pipe_of_descriptor(const char *procfs_root, pid_t pid, uint64_t 
     return procfs_path(procfs_root, pid, name, path) ? pipe_of(path) : 0;
 }
 
-/* Gives the first pipe that a process polls for bytes to read; 0: there is none. */
-static uint64_t polled_pipe(
-    const struct process *process, const struct process_view *view, uintptr_t address, size_t count)
+/* Gives the first pipe that a process polls, or selects, for bytes to read, of so many descriptors;
+ * 0: there is none. */
+static uint64_t polled_pipe(const struct process *process, const struct process_view *view,
+    bool is_select, uintptr_t address, size_t count)
 {
+    size_t most = is_select ? FD_SETSIZE : MAX_POLLED;
+    count = count < most ? count : most;
     /* Elsewhere its pid may be another process's. */
     struct poll_reading *reading = view->has_cpu_clocks ? calloc(1, sizeof *reading) : NULL;
     uint64_t inode = 0;
@@ -82,13 +88,17 @@ static uint64_t polled_pipe(
     *reading = (struct poll_reading){.call = {run_poll_reading, destroy_poll_reading},
         .pid = process->pid,
         .address = address,
-        .count = count < MAX_POLLED ? count : MAX_POLLED};
+        .size = is_select ? (count + 7) / 8 : count * sizeof reading->polled[0]};
     if (!bounded_calls_make(view->calls, process->pid, &reading->call))
         return 0;
-    for (size_t i = 0; inode == 0 && i < reading->count; i++) {
-        if (reading->polled[i].fd >= 0 && reading->polled[i].events & POLLIN)
-            inode = pipe_of_descriptor(
-                view->procfs_root, process->pid, (uint64_t)reading->polled[i].fd);
+    for (size_t i = 0; inode == 0 && reading->size > 0 && i < count; i++) {
+        int fd = (int)i;
+        bool is_read =
+            is_select ? FD_ISSET(fd, &reading->selected) : reading->polled[i].events & POLLIN;
+        if (!is_select)
+            fd = reading->polled[i].fd;
+        if (is_read && fd >= 0)
+            inode = pipe_of_descriptor(view->procfs_root, process->pid, (uint64_t)fd);
     }
     free(reading);
     return inode;
@@ -108,11 +118,14 @@ static uint64_t awaited_pipe(
     *is_write = number == SYS_write || number == SYS_writev;
     if (*is_write || number == SYS_read || number == SYS_readv)
         return pipe_of_descriptor(view->procfs_root, process->pid, first);
-    bool is_poll = number == SYS_ppoll;
+    bool is_poll = number == SYS_ppoll, is_select = number == SYS_pselect6;
 #ifdef SYS_poll
     is_poll |= number == SYS_poll;
+    is_select |= number == SYS_select;
 #endif
-    return is_poll ? polled_pipe(process, view, first, second) : 0;
+    if (is_select)
+        return polled_pipe(process, view, true, second, first);
+    return is_poll ? polled_pipe(process, view, false, first, second) : 0;
 }
 
 /* ---- who holds its other end ---- */
@@ -151,6 +164,7 @@ static void search_holders(
 {
     end->generation = tree->generation;
     end->n_holders = 0;
+    end->is_own = holds(tree->view.procfs_root, waiter->pid, end->inode, !end->is_write);
     for (size_t i = 0; i < tree->count && i < MAX_SEARCHED; i++) {
         pid_t pid = tree->processes[i]->pid;
         if (pid != waiter->pid && end->n_holders < PIPE_MAX_HOLDERS &&
@@ -256,6 +270,19 @@ static void add_wait(struct pipe_waits *waits, const struct process_tree *tree,
     }
 }
 
+/*
+ * A pipe of which a process holds both ends, and no other process of the tree does, can only be
+ * written by a signal of a child that ended: make waits so for its jobs.
+ */
+static void count_as_child(struct thread *thread, int64_t weight_ns)
+{
+    int64_t *polled_ns = &thread->samples.ns[WALL_POLL];
+    int64_t moved_ns = weight_ns < *polled_ns ? weight_ns : *polled_ns;
+    *polled_ns -= moved_ns;
+    thread->samples.ns[WALL_CHILD] += moved_ns;
+    thread->cause = WALL_CHILD;
+}
+
 void pipe_waits_sample(struct pipe_waits *waits, struct process_tree *tree, int64_t weight_ns)
 {
     size_t n_waiters = 0;
@@ -269,7 +296,9 @@ void pipe_waits_sample(struct pipe_waits *waits, struct process_tree *tree, int6
         uint64_t inode = awaited_pipe(process, &tree->view, &is_write);
         const struct pipe_end *end =
             inode > 0 ? find_end(waits, tree, process, inode, is_write) : NULL;
-        if (end)
+        if (end && end->is_own && end->n_holders == 0 && cause == WALL_POLL)
+            count_as_child(&process->threads->threads[0], weight_ns);
+        else if (end)
             add_wait(waits, tree, process, end, weight_ns);
     }
 }

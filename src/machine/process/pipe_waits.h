@@ -32,6 +32,7 @@ struct pipe_end {
     uint64_t generation;
     pid_t holders[PIPE_MAX_HOLDERS];
     size_t n_holders;
+    bool is_own; /* the waiter itself holds the other end, too */
 };
 
 /* All zeroes at the start. */
