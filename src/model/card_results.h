@@ -6,7 +6,7 @@
 
 /* clang-format off */
 
-/* ROW(member, FIGURE, how, unit, meaning). `how`: a function of card_usage.h, card_usage_max() … */
+/* ROW(member, FIGURE, how, unit, meaning). `how`: a function of gpu_usage.h, card_usage_max() … */
 #define CARD_RESULTS(ROW) \
     ROW(power_limit_watts, POWER_LIMIT, last, "watts", "limit of power that was enforced (last sample)") \
     ROW(min_graphics_clock_mhz, GRAPHICS_CLOCK, min, "megahertz", "clock of its processors (minimum)") \

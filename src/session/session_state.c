@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/wall_clock.h"
+#include "machine/gpu/selection.h"
 #include "machine/gpu/set.h"
-#include "machine/gpu/visible.h"
 #include "machine/os/cpu_count.h"
 #include "machine/os/launcher.h"
 #include "machine/os/proc_list.h"

@@ -2,7 +2,7 @@
  * What happens at a tick, and between two: sources are read, the sampler takes a snapshot, the
  * ledger adds it up, and the sinks get the snapshot and the results.
  */
-#include "session/sampler/snapshot_copy.h"
+#include "session/sampler/snapshot.h"
 #include "session/session_state.h"
 
 #include "base/clock.h"

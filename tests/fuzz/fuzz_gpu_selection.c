@@ -1,5 +1,5 @@
 #include "fuzz_text.h"
-#include "machine/gpu/nvidia_suspended.h"
+#include "machine/gpu/nvidia_module.h"
 #include "machine/gpu/selection.h"
 
 /* The texts that a user or the NVIDIA driver gives: a choice of GPUs, and a GPU's information. */

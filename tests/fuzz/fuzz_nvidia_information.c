@@ -1,5 +1,5 @@
 /* /proc/driver/nvidia/gpus/ADDRESS/information: name and UUID fit in their places. */
-#include "machine/gpu/nvidia_suspended.h"
+#include "machine/gpu/nvidia_module.h"
 
 #include "fuzz_text.h"
 

@@ -1,5 +1,5 @@
 /* /proc/pressure/NAME: never past the end. */
-#include "machine/os/pressure.h"
+#include "machine/os/system_stat.h"
 
 #include "fuzz_text.h"
 

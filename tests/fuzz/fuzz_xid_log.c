@@ -1,5 +1,5 @@
 /* Lines of the kernel's log: what is an error of a card has its address. */
-#include "machine/gpu/xid_log.h"
+#include "machine/gpu/nvidia_module.h"
 
 #include "fuzz_text.h"
 

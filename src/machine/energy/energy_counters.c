@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "machine/process/fault_list.h"
 #include "model/energy.h"
 
 #include <errno.h>
@@ -369,4 +368,30 @@ int64_t energy_counter_unknown_ns(
         return now_ns - since_ns;
     /* What it counts while it cannot be read is added when it can be read again. */
     return counter->unknown_ns + (counter->failed ? now_ns - counter->last_ns : 0);
+}
+
+/* Space for "; and 99 more". */
+#define MORE_SIZE 16
+
+void fault_list_begin(struct fault_list *list, char *text, size_t size)
+{
+    *list = (struct fault_list){.text = text, .size = size};
+    text[0] = '\0';
+}
+
+void fault_list_add(struct fault_list *list, const char *fault)
+{
+    size_t length = strlen(fault) + 2;
+    if (list->more || list->length + length + MORE_SIZE > list->size) {
+        list->more++;
+        return;
+    }
+    list->length += (size_t)snprintf(list->text + list->length, list->size - list->length, "%s%s",
+        list->length ? "; " : "", fault);
+}
+
+void fault_list_end(const struct fault_list *list)
+{
+    if (list->more)
+        snprintf(list->text + list->length, list->size - list->length, "; and %u more", list->more);
 }

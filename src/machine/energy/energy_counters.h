@@ -8,13 +8,13 @@
 #include "machine/energy/powercap.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
  * One energy counter, polled: the increase since the last reading, with wraps undone and
  * implausible readings detected.
  */
-
 struct energy_counter {
     double last_joules;
     int64_t last_ns;     /* of the last reading; before any, when it first failed */
@@ -92,3 +92,19 @@ int64_t energy_counters_unknown_ns(
 /* Writes all faults, as far as there is space: "the psys counter did not advance; ...". "" when
  * nothing is. */
 void energy_counters_explain(const struct energy_counters *energy, char *text, size_t size);
+
+/*
+ * A list of faults as one text of limited size: "this; that; and 3 more".
+ */
+struct fault_list {
+    char *text; /* borrowed */
+    size_t size, length;
+    unsigned more; /* faults without space */
+};
+
+/* Begins an empty list in `text`, which has space for `size` bytes, at least one. */
+void fault_list_begin(struct fault_list *list, char *text, size_t size);
+void fault_list_add(struct fault_list *list, const char *fault);
+
+/* Appends how many faults there was no space for. */
+void fault_list_end(const struct fault_list *list);

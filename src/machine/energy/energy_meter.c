@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "machine/energy/energy_counters.h"
 #include "machine/energy/powercap.h"
-#include "machine/process/fault_list.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * clients for processes.
  */
 #include "base/clock.h"
-#include "machine/gpu/drm_figures.h"
-#include "machine/gpu/drm_gpus.h"
+#include "machine/gpu/drm_card.h"
+#include "machine/gpu/drm_clients.h"
 #include "machine/gpu/gpu_metrics.h"
 #include "machine/gpu/kfd.h"
 #include "machine/gpu/source.h"

@@ -4,8 +4,8 @@
  */
 #include "base/clock.h"
 #include "base/number.h"
-#include "machine/gpu/drm_figures.h"
-#include "machine/gpu/drm_gpus.h"
+#include "machine/gpu/drm_card.h"
+#include "machine/gpu/drm_clients.h"
 #include "machine/os/sysfs.h"
 
 #include <math.h>

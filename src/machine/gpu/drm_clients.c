@@ -458,27 +458,6 @@ static void read_process(struct reading *reading, const char *procfs_root, pid_t
         close(fdinfo_folder);
 }
 
-void drm_target_init(struct drm_target *target, const struct drm_card *card)
-{
-    char folder[SYSFS_PATH_SIZE];
-    *target = (struct drm_target){
-        .card_number = (long)card->number,
-        .render_number = -1,
-    };
-    memcpy(target->pci_address, card->pci_address, sizeof target->pci_address);
-    memcpy(target->driver, card->driver, sizeof target->driver);
-    if (sysfs_path(folder, card->folder, "drm"))
-        target->render_number = sysfs_next_numbered(folder, "renderD", -1);
-}
-
-void drm_target_check(struct drm_target *target, const struct drm_card *card, uint32_t number,
-    struct gpu_process_list *list)
-{
-    target->suspended = sysfs_is_suspended(card->folder);
-    if (target->suspended)
-        list->ram_missing[number] = list->sm_missing[number] = drm_card_suspended_reason;
-}
-
 static void sort_fresh(struct drm_client_reader *reader)
 {
     if (reader->n_fresh > 1)
@@ -532,4 +511,52 @@ void drm_clients_read(struct drm_client_reader *reader, const char *procfs_root,
     reader->fresh_capacity = old_capacity;
     reader->read_ns = now_ns;
     reader->has_read = reader->has_read || tracked->count > 0;
+}
+
+bool drm_gpus_find(struct drm_gpus *gpus, const struct gpu_source_options *options,
+    drm_card_filter *is_wanted, const char *whose, struct gpu_source_status *status)
+{
+    struct drm_cards found;
+    bool has_memory = drm_cards_find(options, is_wanted, &found);
+    *gpus = (struct drm_gpus){.options = *options, .cards = found.cards, .count = found.count};
+    if (has_memory && found.count == 0) {
+        drm_cards_explain_none(options, whose, &found, status);
+        return false;
+    }
+    status->n_skipped = found.n_skipped;
+    if (has_memory)
+        gpus->targets = calloc(found.count, sizeof *gpus->targets);
+    for (uint32_t i = 0; gpus->targets && i < gpus->count; i++) {
+        const struct drm_card *card = &gpus->cards[i];
+        struct drm_target *target = &gpus->targets[i];
+        char folder[SYSFS_PATH_SIZE];
+        target->card_number = (long)card->number;
+        target->render_number = -1;
+        memcpy(target->pci_address, card->pci_address, sizeof target->pci_address);
+        memcpy(target->driver, card->driver, sizeof target->driver);
+        if (sysfs_path(folder, card->folder, "drm"))
+            target->render_number = sysfs_next_numbered(folder, "renderD", -1);
+    }
+    if (!gpus->targets)
+        gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
+    return gpus->targets != NULL;
+}
+
+void drm_gpus_finish(struct drm_gpus *gpus)
+{
+    drm_client_reader_finish(&gpus->reader);
+    free(gpus->cards);
+    free(gpus->targets);
+}
+
+void drm_gpus_read_processes(
+    struct drm_gpus *gpus, const struct gpu_tracked *tracked, struct gpu_process_list *list)
+{
+    for (uint32_t i = 0; i < gpus->count; i++) {
+        gpus->targets[i].suspended = sysfs_is_suspended(gpus->cards[i].folder);
+        if (gpus->targets[i].suspended)
+            list->ram_missing[i] = list->sm_missing[i] = drm_card_suspended_reason;
+    }
+    drm_clients_read(&gpus->reader, gpus->options.procfs_root, tracked, gpus->targets, gpus->count,
+        clock_monotonic_ns(), list);
 }

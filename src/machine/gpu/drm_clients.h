@@ -7,7 +7,7 @@
 #include "machine/gpu/drm_card.h"
 #include "machine/gpu/fdinfo.h"
 #include "machine/gpu/source.h"
-#include "machine/os/pid_vector.h"
+#include "machine/os/procfs.h"
 
 /* A card whose clients are wanted; its index in the array is the device number in the list. */
 struct drm_target {
@@ -34,13 +34,6 @@ struct drm_client_reader {
 
 void drm_client_reader_finish(struct drm_client_reader *reader);
 
-void drm_target_init(struct drm_target *target, const struct drm_card *card);
-
-/* Checks whether the card is suspended: then it is not read, and `list` gets the reason for device
- * `number`. */
-void drm_target_check(struct drm_target *target, const struct drm_card *card, uint32_t number,
-    struct gpu_process_list *list);
-
 /*
  * Appends one entry for each process, card and client. A process that may not be read gets entries
  * of NaN. `now_ns` is clock_monotonic_ns(), for shares of time since the last reading.
@@ -48,3 +41,26 @@ void drm_target_check(struct drm_target *target, const struct drm_card *card, ui
 void drm_clients_read(struct drm_client_reader *reader, const char *procfs_root,
     const struct gpu_tracked *tracked, const struct drm_target *targets, uint32_t n_targets,
     int64_t now_ns, struct gpu_process_list *list);
+
+/*
+ * The cards that one source reads through the kernel's DRM subsystem, with their clients. A source
+ * adds what its own driver has beyond that.
+ */
+struct drm_gpus {
+    struct gpu_source_options options;
+    uint32_t count;
+    struct drm_card *cards;     /* owned */
+    struct drm_target *targets; /* one a card; owned */
+    struct drm_client_reader reader;
+};
+
+/* Finds the cards that are the source's. False: there are none of these (`whose`: "AMD"), or no
+ * memory, as `status` says then. To be freed in any case. */
+bool drm_gpus_find(struct drm_gpus *gpus, const struct gpu_source_options *options,
+    drm_card_filter *is_wanted, const char *whose, struct gpu_source_status *status);
+
+void drm_gpus_finish(struct drm_gpus *gpus);
+
+/* Lists the tracked processes that use the cards. */
+void drm_gpus_read_processes(
+    struct drm_gpus *gpus, const struct gpu_tracked *tracked, struct gpu_process_list *list);

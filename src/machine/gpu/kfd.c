@@ -1,7 +1,7 @@
 #include "machine/gpu/kfd.h"
 
 #include "base/number.h"
-#include "machine/gpu/device_files.h"
+#include "machine/gpu/pid_owner.h"
 #include "machine/os/procfs.h"
 #include "machine/os/sysfs.h"
 

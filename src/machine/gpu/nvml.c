@@ -3,13 +3,12 @@
  */
 #include "base/clock.h"
 #include "base/shared_library.h"
-#include "machine/gpu/device_files.h"
-#include "machine/gpu/nvidia_suspended.h"
+#include "machine/gpu/nvidia_module.h"
 #include "machine/gpu/nvml_gpu.h"
 #include "machine/gpu/nvml_processes.h"
 #include "machine/gpu/pci_address.h"
+#include "machine/gpu/pid_owner.h"
 #include "machine/gpu/source.h"
-#include "machine/gpu/xid_log.h"
 #include "machine/os/procfs.h"
 
 #include <errno.h>

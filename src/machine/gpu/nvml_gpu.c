@@ -1,8 +1,8 @@
 #include "machine/gpu/nvml_gpu.h"
 
 #include "base/clock.h"
+#include "machine/gpu/attribution.h"
 #include "machine/gpu/pci_address.h"
-#include "machine/gpu/unlisted.h"
 #include "machine/os/system_stat.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
 
 #include "machine/gpu/call_pace.h"
 #include "machine/gpu/nvml_card.h"
-#include "machine/gpu/nvml_gpm.h"
 #include "machine/gpu/nvml_library.h"
 #include "machine/gpu/source.h"
 

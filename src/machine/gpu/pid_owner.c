@@ -1,16 +1,113 @@
 #include "machine/gpu/pid_owner.h"
 
 #include "base/array.h"
-#include "machine/gpu/device_files.h"
-#include "machine/os/pid_vector.h"
+#include "machine/os/proc_stat.h"
 #include "machine/os/proc_status.h"
 #include "machine/os/procfs.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- device files ---- */
+
+enum finding { ABSENT, PRESENT, UNKNOWN };
+
+/* Whether one of these descriptors is a device file whose name begins with `prefix`, `but` for one
+ * name. */
+static enum finding find_in_folder(
+    int folder, const struct pid_vector *descriptors, const char *prefix, const char *but)
+{
+    char number[16], path[PATH_MAX];
+    for (size_t i = 0; i < descriptors->count; i++) {
+        snprintf(number, sizeof number, "%d", (int)descriptors->pids[i]);
+        ssize_t length = readlinkat(folder, number, path, sizeof path - 1);
+        if (length < 0 && errno == ENOENT)
+            continue; /* closed since */
+        if (length < 0)
+            return UNKNOWN;
+        path[length] = '\0';
+        /* In another mount namespace the folder can differ. */
+        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+        if (path[0] == '/' && strncmp(name, prefix, strlen(prefix)) == 0 &&
+            !(but && strcmp(name, but) == 0))
+            return PRESENT;
+    }
+    return ABSENT;
+}
+
+/* Whether a process has such a device file open. */
+static enum finding find_device(
+    const char *procfs_root, pid_t pid, const char *prefix, const char *but)
+{
+    char path[PROCFS_PATH_SIZE];
+    struct pid_vector descriptors = {0};
+    enum finding finding = UNKNOWN;
+    int folder = procfs_path(procfs_root, pid, "fd", path)
+                     ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                     : -1;
+    if (folder < 0) {
+        struct proc_stat stat;
+        if (errno == ENOENT || errno == ESRCH)
+            return ABSENT;
+        /* An ended process has nothing open; until it is waited for, root alone may list that. */
+        bool has_ended = proc_stat_read(procfs_root, pid, &stat, NULL) == GPUT_OK &&
+                         stat.state == 'Z' && stat.thread_count <= 1;
+        return has_ended ? ABSENT : UNKNOWN;
+    }
+    if (procfs_list_fd(folder, &descriptors) == GPUT_OK)
+        finding = find_in_folder(folder, &descriptors, prefix, but);
+    pid_vector_finish(&descriptors);
+    close(folder);
+    return finding;
+}
+
+/* Whether a process has a GPU of any driver open. False where that may not be read. */
+static bool has_any_gpu(const char *procfs_root, pid_t pid)
+{
+    static const char *const prefixes[] = {"nvidia", "kfd", "renderD", "dxg"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (find_device(procfs_root, pid, prefixes[i], NULL) == PRESENT)
+            return true;
+    return false;
+}
+
+bool device_files_are_own(const char *name)
+{
+    return find_device("/proc", getpid(), name, NULL) == PRESENT;
+}
+
+bool device_files_none_open(
+    const char *procfs_root, const struct gpu_tracked *tracked, const char *prefix, const char *but)
+{
+    for (size_t i = 0; i < tracked->count; i++)
+        if (find_device(procfs_root, tracked->pids[i], prefix, but) != ABSENT)
+            return false;
+    return tracked->count > 0;
+}
+
+bool device_files_prove_pids(const char *procfs_root, const struct gpu_process_list *list,
+    const char *prefix, const char *but, const char *own_prefix)
+{
+    bool has_file = list->count == 0;
+    for (size_t i = 0; i < list->count; i++) {
+        char path[PROCFS_PATH_SIZE];
+        pid_t pid = list->entries[i].pid;
+        bool is_own = pid == getpid();
+        if (!procfs_path(procfs_root, pid, "", path) || access(path, F_OK) != 0)
+            return false;
+        if (!has_file)
+            has_file = find_device(procfs_root, pid, is_own ? own_prefix : prefix, but) == PRESENT;
+    }
+    return has_file;
+}
+
+/* ---- owners ---- */
 
 void pid_owner_cache_finish(struct pid_owner_cache *pid_owners)
 {
@@ -136,7 +233,7 @@ static enum proof proof_of(const struct pid_owner_search *search, pid_t pid)
     pid_t ours = find_in_outer(pid_owners, search->procfs_root, pid);
     if (is_here)
         return ours < 0 ? PROVES_OURS : PROVES_NOTHING;
-    bool is_outer = ours > 0 || (ours == 0 && device_files_any_gpu(pid_owners->outer.root, pid));
+    bool is_outer = ours > 0 || (ours == 0 && has_any_gpu(pid_owners->outer.root, pid));
     return is_outer ? PROVES_OUTER : PROVES_NOTHING;
 }
 

@@ -10,6 +10,8 @@
 #include "machine/gpu/source.h"
 #include "machine/os/mountinfo.h"
 
+#include <stdbool.h>
+
 enum pid_owner {
     PID_OWNER_MAIN,
     PID_OWNER_DESCENDANT,
@@ -57,3 +59,27 @@ bool pid_owner_cache_has_our_pid(
  * descendant `*tracked` is its pid in the tree; `tracked` may be NULL. */
 enum pid_owner pid_owner_find(
     const struct pid_owner_search *search, const struct gpu_process *entry, pid_t *tracked);
+
+/*
+ * Which processes have the device files of a GPU driver open. A process without one does not use
+ * the GPU, whatever pids the driver lists.
+ */
+
+/* Whether this process has a file of that name, in any folder, open. */
+bool device_files_are_own(const char *name);
+
+/*
+ * Whether it is certain that no tracked process has a file open whose name begins so, except the
+ * file called `but` (NULL: no exception). False also when the files of some process may not be
+ * listed, or there is no process.
+ */
+bool device_files_none_open(const char *procfs_root, const struct gpu_tracked *tracked,
+    const char *prefix, const char *but);
+
+/*
+ * Whether the pids of a list are proven to be those of this procfs: each is there, and one of them
+ * has a file open whose name begins so. This process, which may have them open only to ask the
+ * driver, has to have one whose name begins with `own_prefix`. True of an empty list.
+ */
+bool device_files_prove_pids(const char *procfs_root, const struct gpu_process_list *list,
+    const char *prefix, const char *but, const char *own_prefix);

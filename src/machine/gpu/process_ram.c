@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "base/order.h"
-#include "machine/os/pid_vector.h"
+#include "machine/os/procfs.h"
 
 #include <math.h>
 #include <stdlib.h>

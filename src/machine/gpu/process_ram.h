@@ -3,9 +3,9 @@
  */
 #pragma once
 
+#include "machine/gpu/attribution.h"
 #include "machine/gpu/pid_owner.h"
 #include "machine/gpu/source.h"
-#include "machine/gpu/unlisted.h"
 
 /* All zeroes is an empty list. */
 struct gpu_process_ram_list {

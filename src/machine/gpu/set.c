@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "machine/gpu/selection.h"
-#include "machine/gpu/visible.h"
+#include "machine/gpu/source.h"
 
 #include <math.h>
 #include <signal.h>
@@ -15,6 +15,13 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* To add a vendor, write its file and add its line here. */
+static const struct gpu_source *const gpu_sources[GPU_SOURCE_COUNT] = {
+    &gpu_source_nvml,
+    &gpu_source_amdgpu,
+    &gpu_source_drm,
+};
 
 /* How long gpu_set_open() waits for drivers when it has to know every UUID. */
 #define OPEN_WAIT_FOR_UUID_NS (30 * NS_PER_SECOND)

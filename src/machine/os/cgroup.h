@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-#include "machine/os/pid_vector.h"
+#include "machine/os/procfs.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "machine/os/pid_vector.h"
+#include "machine/os/procfs.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,8 @@
 #include "machine/os/procfs.h"
 
+#include "base/array.h"
 #include "base/file.h"
+#include "base/order.h"
 #include "machine/os/scan.h"
 
 #include <dirent.h>
@@ -261,4 +263,24 @@ int procfs_read_bounded(struct bounded_calls *calls, const char *root, pid_t pid
     }
     destroy_reading(&reading->call);
     return code;
+}
+
+int pid_vector_append(struct pid_vector *vector, pid_t pid)
+{
+    if (!ARRAY_RESERVE(vector->pids, vector->count, vector->capacity))
+        return GPUT_ERROR_MEMORY;
+    vector->pids[vector->count++] = pid;
+    return GPUT_OK;
+}
+
+void pid_vector_finish(struct pid_vector *vector)
+{
+    free(vector->pids);
+    *vector = (struct pid_vector){0};
+}
+
+int pid_compare(const void *left, const void *right)
+{
+    pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
+    return ORDER(a, b);
 }

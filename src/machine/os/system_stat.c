@@ -4,7 +4,9 @@
 #include "machine/os/procfs.h"
 #include "machine/os/scan.h"
 
+#include <fcntl.h>
 #include <linux/capability.h>
+#include <math.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -250,4 +252,33 @@ int network_traffic_reread(int fd, struct network_traffic *traffic)
     TRY(file_read_at(fd, "net/dev", text, sizeof text - 1, 0, &length, NULL));
     text[length] = '\0';
     return network_traffic_parse(text, traffic);
+}
+
+#define PRESSURE_BYTES 512
+
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=3351870307": the last one, which are microseconds.
+ */
+static double seconds_of_line(const char *text, const char *line)
+{
+    uint64_t microseconds;
+    const char *at = strstr(text, line), *end = at ? strchr(at, '\n') : NULL;
+    const char *total = at ? strstr(at, " total=") : NULL;
+    if (!end || !total || total > end || !scan_uint64(total + strlen(" total="), &microseconds))
+        return NAN;
+    return (double)microseconds / 1e6;
+}
+
+struct pressure pressure_parse(const char *text)
+{
+    return (struct pressure){seconds_of_line(text, "some "), seconds_of_line(text, "full ")};
+}
+
+struct pressure pressure_read(const char *path)
+{
+    char text[PRESSURE_BYTES];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? pread(fd, text, sizeof text - 1, 0) : -1;
+    file_close_fd(&fd);
+    text[length > 0 ? length : 0] = '\0';
+    return pressure_parse(text);
 }

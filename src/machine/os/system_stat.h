@@ -28,7 +28,6 @@ int system_stat_read(const char *root, struct system_stat *stat, struct gput_err
 /*
  * /proc/meminfo: RAM of the whole machine.
  */
-
 struct meminfo {
     uint64_t total_bytes;
     uint64_t free_bytes;
@@ -57,7 +56,6 @@ uint64_t meminfo_used_bytes(const struct meminfo *meminfo);
  * change, no process and no thread has been started in the pid namespace of the procfs mount, other
  * than by programs that choose pids.
  */
-
 struct loadavg {
     uint32_t threads;
     pid_t last_pid;
@@ -96,3 +94,19 @@ int network_traffic_parse(const char *text, struct network_traffic *traffic);
  * bound to its network namespace after the process has ended. Errors: GPUT_ERROR_IO,
  * GPUT_ERROR_FORMAT. */
 int network_traffic_reread(int fd, struct network_traffic *traffic);
+
+/*
+ * Pressure stall information: /proc/pressure/NAME, and NAME.pressure of a control group of version
+ * 2. For how long some of its tasks waited, and for how long all that could have run did.
+ */
+
+/* Since the machine was started, or the group was made. NaN: not known. */
+struct pressure {
+    double some_seconds, full_seconds;
+};
+
+/* Reads a terminated text. Kernels before 5.13 have no "full" of a CPU. */
+struct pressure pressure_parse(const char *text);
+
+/* Reads the file of that path. */
+struct pressure pressure_read(const char *path);

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "machine/os/procfs.h"
-#include "machine/process/process_states.h"
+#include "machine/process/wait_cause.h"
 
 #include <fcntl.h>
 #include <poll.h>

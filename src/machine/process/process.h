@@ -10,8 +10,8 @@
  */
 #pragma once
 
-#include "machine/os/pid_vector.h"
 #include "machine/os/proc_stat.h"
+#include "machine/os/procfs.h"
 #include "machine/os/task_counts.h"
 #include "machine/process/memory.h"
 #include "machine/process/process_state.h"

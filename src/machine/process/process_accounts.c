@@ -1,7 +1,7 @@
 #include "machine/process/process_accounts.h"
 
-#include "machine/process/process_states.h"
 #include "machine/process/process_threads.h"
+#include "machine/process/wait_cause.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "machine/process/process.h"
 #include "machine/process/process_table.h"
 
 #include <stdbool.h>
@@ -38,3 +39,6 @@ void process_archive_add(struct process_archive *archive, struct process_table *
 
 /* Counts of all of them. */
 struct task_counts process_archive_counts(const struct process_archive *archive);
+
+/* Sorts by order of discovery: parents before their children. */
+void process_list_sort(struct process **processes, size_t count);

@@ -4,9 +4,9 @@
 #include "base/order.h"
 #include "machine/os/proc_stat.h"
 #include "machine/process/bytes.h"
+#include "machine/process/process_archive.h"
 #include "machine/process/process_figures.h"
-#include "machine/process/process_ranking.h"
-#include "machine/process/process_readings.h"
+#include "machine/process/process_tree.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,6 +42,133 @@ static void archive(struct process_log *log, struct process *process)
 {
     bool is_wanted = log->options.keeps_ended || process->is_main;
     process_archive_add(&log->ended, table_of(log), process, is_wanted);
+}
+
+/*
+ * ---- readings of processes that run ----
+ *
+ * The peak of RSS (VmHWM), the counters and the name of a process are files of procfs, each too
+ * expensive for every scan.
+ */
+
+/* Read at most this often: once a tick where ticks are a second apart and come a little early or
+ * late. */
+#define READ_INTERVAL_NS (NS_PER_SECOND * 9 / 10)
+#define READ_INTERVAL_OF_MAIN_NS (NS_PER_SECOND / 10)
+/* Short-lived processes are not read. */
+#define FIRST_READ_AGE_NS (NS_PER_SECOND / 10)
+
+static int64_t peak_interval_ns(const struct process *process)
+{
+    return process->is_main ? READ_INTERVAL_OF_MAIN_NS : READ_INTERVAL_NS;
+}
+
+/* Sets the name, and reads the command line where it is wanted. */
+static void update_name(
+    const struct process_log_options *options, struct process *process, const char *name)
+{
+    process_update_name(process, name, &options->tree->view, options->reads_commands);
+}
+
+/* Reads what the process has counted so far. */
+static void read_counts(const struct process_log_options *options, struct process *process)
+{
+    if (options->has_taskstats)
+        process_read_threads(process, &options->tree->view);
+    else
+        process_read_io(process, &options->tree->view);
+}
+
+/* Reads at the first scan that finds it: its name, and what it has used before tracking. */
+static void begin_readings(
+    const struct process_log_options *options, struct process *process, int64_t now_ns)
+{
+    struct polled *polled = process->polled;
+    polled->readings.exec_generation = polled->exec_generation;
+    if (!options->keeps_ended)
+        polled->readings.peak_read_ns = now_ns + FIRST_READ_AGE_NS - peak_interval_ns(process);
+    update_name(options, process, process->polled->stat.name);
+    process_update(process, !options->has_taskstats);
+    struct baseline *baseline = process->baseline;
+    if (!baseline)
+        return;
+    baseline->peak_bytes = UINT64_MAX;
+    process_read_peak(process, options->procfs_root);
+    baseline->peak_bytes = process->peak.hwm_bytes;
+    read_counts(options, process);
+    baseline->counts = process->counts;
+    baseline->counts.lacks_io = !process->has_io;
+}
+
+/* Reads the peak of RSS if it is due and may have risen. */
+static void take_peak(
+    const struct process_log_options *options, struct process *process, int64_t now_ns)
+{
+    struct polled *polled = process->polled;
+    bool is_due = now_ns - polled->readings.peak_read_ns >= peak_interval_ns(process) ||
+                  (process->is_main && polled->memory.resident_bytes > process->peak.hwm_bytes);
+    bool has_risen = process_may_have_risen(process);
+    /* It may not run again until it is due. */
+    polled->readings.peak_is_pending = has_risen && !is_due;
+    if (is_due && has_risen) {
+        polled->readings.peak_read_ns = now_ns;
+        process_read_peak(process, options->procfs_root);
+    }
+}
+
+/* Reads the counters if they are due and wanted. With taskstats its exit record has the final
+ * counts; without, main's are read at every scan. */
+static void take_counts(const struct process_log_options *options, struct process *process,
+    bool reads_counts, int64_t now_ns)
+{
+    struct polled *polled = process->polled;
+    bool is_due =
+        (process->is_main && !options->has_taskstats) ||
+        (options->has_live_counts ? reads_counts
+                                  : now_ns - polled->readings.io_read_ns >= READ_INTERVAL_NS);
+    bool is_wanted = options->has_live_counts ||
+                     (!options->has_taskstats && (options->keeps_ended || options->keeps_counts));
+    polled->readings.counts_are_pending = options->has_live_counts && !is_due;
+    /* What is in its exit records must not be read again from what is left of the process. */
+    if (is_due && is_wanted && !process_has_last_record(process)) {
+        polled->readings.io_read_ns = process->last_poll.read_ns = now_ns;
+        /* What is read at every scan stays open, once it was seen that it can be read. */
+        if (process->is_main && !options->has_taskstats && process->has_io)
+            process_open_io(process, &options->tree->view);
+        read_counts(options, process);
+    }
+}
+
+/* Reads after each scan what may have changed since, if it is due. `reads_counts`: its counters
+ * are, with options.has_live_counts. */
+static void read_due(const struct process_log_options *options, struct process *process,
+    bool reads_counts, int64_t now_ns)
+{
+    struct polled *polled = process->polled;
+    if (!polled->has_run && !polled->readings.peak_is_pending &&
+        !polled->readings.counts_are_pending)
+        return;
+    if (polled->exec_generation != 0 &&
+        polled->exec_generation != polled->readings.exec_generation) {
+        process->program.is_stale = true;
+        polled->readings.exec_generation = polled->exec_generation;
+    }
+    if (process->program.is_stale ||
+        strncmp(process->program.name, polled->stat.name, sizeof process->program.name - 1) != 0)
+        update_name(options, process, process->polled->stat.name);
+    if (process_has_memory(process))
+        take_peak(options, process, now_ns);
+    /* The bytes of a zombie can be read, but not those of its threads. */
+    if (process_has_memory(process) || (reads_counts && !options->has_taskstats))
+        take_counts(options, process, reads_counts, now_ns);
+}
+
+/* Reads its counters, and its peak if that may have risen, though they are not due. */
+static void read_now(const struct process_log_options *options, struct process *process)
+{
+    read_counts(options, process);
+    if (process_has_memory(process) && process_may_have_risen(process))
+        process_read_peak(process, options->procfs_root);
 }
 
 /* ---- sums of peaks ---- */
@@ -304,7 +431,7 @@ static void count(struct process_log *log, struct process *process)
         if (parent && process->start.at_ns < parent->start.at_ns)
             process->start.at_ns = parent->start.at_ns;
     }
-    process_readings_begin(&log->options, process, log->now_ns);
+    begin_readings(&log->options, process, log->now_ns);
     bytes_raise(&log->totals.before_peak_bytes, process_baseline(process)->peak_bytes);
 }
 
@@ -347,7 +474,7 @@ void process_log_scan(struct process_log *log, int64_t now_ns)
             count(log, process);
         if (!process_state_is_open(process->state))
             continue;
-        process_readings_take(&log->options, process, log->reads_counts, now_ns);
+        read_due(&log->options, process, log->reads_counts, now_ns);
         sum_kept_peak(log, process);
         note_scan(log, process, now_ns);
     }
@@ -392,11 +519,6 @@ void process_log_set_gpu_ram(struct process_log *log, pid_t pid, double bytes, i
 }
 
 /* ---- events ---- */
-
-static void update_name(const struct process_log *log, struct process *process, const char *name)
-{
-    process_update_name(process, name, &log->options.tree->view, log->options.reads_commands);
-}
 
 static void add_fork(struct process_log *log, const struct process_event *event)
 {
@@ -521,7 +643,7 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
     if (exit->is_last && process->cpu_ns > 0 && !process_log_get(log, exit->parent))
         log->totals.cpu_outside_ns += process->cpu_ns;
     if (exit->is_leader)
-        update_name(log, process, exit->name);
+        update_name(&log->options, process, exit->name);
     /* Events announce the exit of the leader alone. */
     if (exit->is_last && exit->is_leader)
         enter(log, process, PROCESS_INPUT_LAST_RECORD);
@@ -537,7 +659,7 @@ static void read_name(const struct process_log *log, struct process *process)
     if (proc_stat_read_bounded(log->options.tree->view.calls, log->options.procfs_root,
             process->pid, &stat, NULL) != GPUT_OK)
         return;
-    update_name(log, process, stat.name);
+    update_name(&log->options, process, stat.name);
     int64_t cpu_ns = (int64_t)(stat.utime_ticks + stat.stime_ticks) * log->options.ns_per_tick;
     if (cpu_ns > process->cpu_ns)
         process->cpu_ns = cpu_ns;
@@ -618,7 +740,7 @@ struct process **process_log_list(const struct process_log *log, size_t *count)
     }
     for (size_t i = 0; i < log->ended.kept.count; i++)
         list[(*count)++] = log->ended.kept.processes[i];
-    process_ranking_sort(list, *count);
+    process_list_sort(list, *count);
     return list;
 }
 
@@ -637,7 +759,7 @@ void process_log_read_counts(struct process_log *log)
         if (!process->polled || !process_is_running(process))
             continue;
         update(log, process);
-        process_readings_take_now(&log->options, process);
+        read_now(&log->options, process);
     }
 }
 

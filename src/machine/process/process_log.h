@@ -10,15 +10,29 @@
 
 #include "machine/os/process_events.h"
 #include "machine/os/taskstats.h"
+#include "machine/process/process.h"
 #include "machine/process/process_accounts.h"
 #include "machine/process/process_archive.h"
-#include "machine/process/process_log_options.h"
 #include "machine/process/process_totals.h"
 #include "machine/process/process_tree.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* What a process log is fed with, and what it keeps. */
+struct process_log_options {
+    struct process_tree *tree; /* has the processes; borrowed */
+    const char *procfs_root;
+    int64_t ns_per_tick;
+    bool has_events;      /* process_log_event() gets every event */
+    bool has_taskstats;   /* process_log_exit() gets every exit record */
+    bool keeps_ended;     /* processes that ended are kept */
+    bool keeps_counts;    /* process_log_counts() is wanted */
+    bool has_live_counts; /* while processes run, too */
+    bool reads_commands;  /* command lines are read */
+    size_t max_ended;     /* about how many */
+};
 
 struct process_log {
     struct process_log_options options;

@@ -4,7 +4,7 @@
  *
  * One process: private and shared are the sums over its mappings, total is its RSS. Several:
  * private memory adds up. File and shared mappings count once per object and range
- * (machine/process/shared_ranges.h). Anonymous memory that a fork left shared counts by
+ * (machine/process/memory.h). Anonymous memory that a fork left shared counts by
  * proportional shares, as all its sharers are in the tree, and by what each has copied since
  * (machine/process/copies.h).
  *
@@ -15,7 +15,6 @@
 #pragma once
 
 #include "machine/process/exact_readings.h"
-#include "machine/process/exec_generations.h"
 #include "machine/process/process_tree.h"
 
 #include <stdbool.h>

@@ -1,14 +1,12 @@
 /*
- * The members of a rank (gputracker/rank.h), for rank_path.c; what the library knows of names
- * besides.
+ * The members of a rank (gputracker/rank.h), and what the library knows of names besides.
  */
 #pragma once
-
-#include <gputracker/rank.h>
 
 #include "machine/os/environment.h"
 #include "machine/os/launcher.h"
 
+#include <gputracker/rank.h>
 #include <limits.h>
 #include <sys/types.h>
 
@@ -22,9 +20,6 @@ struct gput_rank {
     const char *const *environment; /* NULL: the process' own */
     struct environment read;        /* that of another process, in its place; else empty */
 };
-
-/* NULL: it is not set. */
-const char *rank_variable(void *rank, const char *name);
 
 /*
  * As gput_rank_path(), also with the rank where a name has the process id: which rank a process is

@@ -1,9 +1,19 @@
 #include "session/ledger/ledger.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/wall_clock.h"
+#include "machine/os/proc_stat.h"
+#include "session/ledger/results_check.h"
+#include "session/ledger/session_accounting.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 void ledger_init(struct ledger *ledger)
 {
@@ -132,4 +142,168 @@ void ledger_update(struct ledger *ledger)
     update_totals_so_far(ledger);
     if (!isnan(ledger->snapshot->energy->energy.combined))
         ledger->has_kernel_cpu = ledger_kernel_cpu_ns(ledger) != 0;
+}
+
+static void fill_now(const struct ledger *ledger, struct gput_results *results)
+{
+    double gpu_watts = gpu_usage_sum(&ledger->gpu_usage, GPU_USAGE_POWER);
+    const struct cpu_totals *totals = &ledger->snapshot->totals;
+    memcpy(results->now.values, ledger->usage.last, sizeof results->now.values);
+    memcpy(results->now.watts, ledger->snapshot->power.watts, sizeof results->now.watts);
+    if (ledger->gpu_usage.n_devices > 0 && ledger->node->reads)
+        results->now.values[GPUT_SYSTEM_GPU_RAM] = gpu_usage_sum(&ledger->gpu_usage, GPU_USAGE_RAM);
+    /* The drivers' current figures. */
+    if (!isnan(gpu_watts))
+        results->now.watts[GPUT_ENERGY_GPU] = gpu_watts;
+    results->now.system_cpu_seconds = ledger->snapshot->system->stat_fd >= 0 && ledger->node->reads
+                                          ? ledger->system_cpu_seconds
+                                          : NAN;
+    bool has_process = ledger->settings->mode != SESSION_MACHINE;
+    results->now.main_cpu_seconds = has_process ? clock_seconds_of_ns(totals->main_ns) : NAN;
+    results->now.descendants_cpu_seconds =
+        has_process ? clock_seconds_of_ns(totals->descendants_ns) : NAN;
+}
+
+static void put_cpu_mean(const struct ledger *ledger, struct gput_results *results,
+    enum gput_measurement_id sum, enum gput_measurement_id hardware, int64_t cpu_ns)
+{
+    const struct gput_static_data *machine = &ledger->settings->static_data;
+    double percent = 100 * clock_seconds_of_ns(cpu_ns) / results->elapsed_seconds;
+    if (isnan(results->mean[sum]) || !(results->elapsed_seconds > 0))
+        return;
+    results->mean[sum] = fmin(percent, 100.0 * machine->system_core_count);
+    results->mean[hardware] = results->mean[sum] / machine->n_expected_cores;
+}
+
+/* Percent x time is the CPU time that samples add up to. Rows need not give that: one can be of an
+ * interval of which another one has a part, or be cut to what the machine can have. */
+static void fill_cpu_means(const struct ledger *ledger, struct gput_results *results)
+{
+    const struct cpu_totals *totals = &ledger->snapshot->totals;
+    put_cpu_mean(ledger, results, GPUT_CPU_MAIN_SUM, GPUT_CPU_MAIN_HARDWARE, totals->main_ns);
+    put_cpu_mean(ledger, results, GPUT_CPU_DESCENDANTS_SUM, GPUT_CPU_DESCENDANTS_HARDWARE,
+        totals->descendants_ns);
+    put_cpu_mean(ledger, results, GPUT_CPU_COMBINED_SUM, GPUT_CPU_COMBINED_HARDWARE,
+        totals->main_ns + totals->descendants_ns);
+}
+
+void ledger_results(const struct ledger *ledger, struct gput_results *results)
+{
+    results_clear(results);
+    results->static_data = ledger->settings->static_data;
+    results->allowed = ledger->settings->allowed;
+    results->identity = ledger->identity.known;
+    results->elapsed_seconds =
+        clock_seconds_of_ns(ledger->snapshot->taken_ns - ledger->settings->start_ns);
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        results->max[i] = ledger->usage.max[i];
+        results->mean[i] = usage_mean(&ledger->usage, (enum gput_measurement_id)i);
+    }
+    fill_cpu_means(ledger, results);
+    struct exactness exactness = ledger_fill_accounting(ledger, &results->accounting);
+    system_counters_fill(&ledger->system_counters, results);
+    ledger_fill_peaks(ledger, exactness.all_collected, results);
+    if (ledger_has_bytes_so_far(ledger))
+        session_accounting_set_bytes(&results->accounting, &ledger->bytes_so_far);
+    ledger_fill_gpus(ledger, results);
+    ledger_fill_gpu_peaks(ledger, results);
+    fill_now(ledger, results);
+    ledger_fill_energy(ledger, &results->energy);
+    ledger_fill_wall(ledger, results);
+    tracker_cost_fill(&ledger->cost, results);
+    results->tracker.metrics_lost = NAN; /* sinks that send say it */
+    results->tracker.node_seconds =
+        node_reader_seconds(ledger->node, ledger->settings->start_ns, ledger->snapshot->taken_ns);
+    ledger_add_sources(ledger, &exactness, results);
+    results->tracker.contradictions = results_check(results);
+}
+
+/* Pages of libraries that a fork of ours usually maps; up to 850 kB were seen. That is the error of
+ * small commands, of which a larger bound here would leave no figure at all. */
+#define FORKED_FILE_BYTES (UINT64_C(512) << 10)
+
+void collected_begin_self(struct collected *collected)
+{
+    collected->at_start = (struct session_counts){0};
+    session_counts_add_self(&collected->at_start);
+}
+
+/* The kernel copies page tables of anonymous memory, and of little else. */
+void collected_begin_fork(struct collected *collected, const char *procfs_root)
+{
+    struct proc_statm statm;
+    collected->forked_rss_bytes = 0;
+    if (proc_statm_read(procfs_root, getpid(), &statm, NULL) != GPUT_OK)
+        return;
+    uint64_t anonymous_pages = statm.resident_pages - statm.shared_pages;
+    collected->forked_rss_bytes =
+        anonymous_pages * (uint64_t)sysconf(_SC_PAGESIZE) + FORKED_FILE_BYTES;
+}
+
+bool collected_add_orphan(
+    struct collected *collected, const char *procfs_root, pid_t pid, int io_fd)
+{
+    struct session_counts *counts = &collected->counts;
+    struct rusage usage;
+    if (io_fd >= 0)
+        session_counts_add_io_fd(counts, io_fd);
+    else
+        session_counts_add_io(counts, procfs_root, pid);
+    if (wait4(pid, NULL, WNOHANG, &usage) != pid)
+        return false;
+    int64_t before_ns = session_counts_cpu_ns(counts);
+    session_counts_add(counts, &usage);
+    collected->orphans_ns += session_counts_cpu_ns(counts) - before_ns;
+    return true;
+}
+
+void collected_add_main(
+    struct collected *collected, pid_t pid, int io_fd, const struct own_cgroup *cgroup)
+{
+    uint64_t *written = &collected->counts.tasks.write_call_bytes;
+    session_counts_add_io_fd(&collected->counts, io_fd);
+    *written -= *written < cgroup->entry_bytes ? *written : cgroup->entry_bytes;
+    pid_t waited;
+    do {
+        waited = wait4(pid, &collected->main_status, 0, &collected->main_usage);
+    } while (waited < 0 && errno == EINTR);
+    collected->has_main_usage = waited == pid;
+    if (collected->has_main_usage)
+        session_counts_add(&collected->counts, &collected->main_usage);
+    else
+        collected->main_status = STATUS_UNKNOWN;
+    own_cgroup_usage(cgroup, &collected->cgroup_usage);
+}
+
+void collected_add_self(struct collected *collected)
+{
+    session_counts_add_self(&collected->counts);
+    session_counts_subtract(&collected->counts, &collected->at_start);
+}
+
+void epochs_add(struct epochs *epochs, int64_t monotonic_ns, int64_t time_ns)
+{
+    size_t count = epochs->count;
+    int64_t ahead_ns = time_ns - monotonic_ns;
+    if (count > 0 && ahead_ns - epochs->list[count - 1].ahead_ns < WALL_CLOCK_SUSPENDED_NS)
+        return;
+    if (!ARRAY_EXTEND(epochs->list, count))
+        return;
+    epochs->list[count].since_ns = monotonic_ns;
+    epochs->list[count].ahead_ns = ahead_ns;
+    epochs->count++;
+}
+
+int64_t epochs_date_ns(const struct epochs *epochs, int64_t monotonic_ns)
+{
+    size_t i = epochs->count - 1;
+    while (i > 0 && epochs->list[i].since_ns > monotonic_ns)
+        i--;
+    return monotonic_ns + epochs->list[i].ahead_ns;
+}
+
+void epochs_finish(struct epochs *epochs)
+{
+    free(epochs->list);
+    *epochs = (struct epochs){0};
 }

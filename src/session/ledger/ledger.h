@@ -3,7 +3,7 @@
  * and by what it gives for those that were waited for; results are a function of it, which changes
  * nothing.
  *
- *   ledger.c            what is fed to it
+ *   ledger.c            what is fed to it, and everything as results
  *   ledger_totals.c     CPU time and counts of the kernel, compared with samples
  *   ledger_exactness.c  what of them is proven to be exact
  *   ledger_peaks.c      peaks and their bounds
@@ -12,34 +12,94 @@
  *   ledger_wall.c       where wall time went
  *   ledger_processes.c  the list of processes
  *   ledger_sources.c    where figures come from, or why they are missing
- *   ledger_results.c    everything as results
  */
 #pragma once
 
+#include "machine/os/cgroup.h"
 #include "machine/os/own_cgroup.h"
 #include "machine/process/process_log.h"
+#include "model/processes.h"
 #include "model/results.h"
-#include "session/ledger/collected.h"
-#include "session/ledger/epochs.h"
 #include "session/ledger/gpu_usage.h"
-#include "session/ledger/limit_group.h"
 #include "session/ledger/node_reader.h"
-#include "session/ledger/oom_kills.h"
-#include "session/ledger/quota_group.h"
 #include "session/ledger/ram_between.h"
+#include "session/ledger/session_cgroups.h"
 #include "session/ledger/session_identity.h"
 #include "session/ledger/session_settings.h"
 #include "session/ledger/session_starts.h"
 #include "session/ledger/system_counters.h"
 #include "session/ledger/tracker_cost.h"
 #include "session/ledger/usage.h"
+#include "session/sampler/session_counts.h"
 #include "session/sampler/session_events.h"
 #include "session/sampler/snapshot.h"
 
-#include "model/processes.h"
-
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+/*
+ * What the kernel counted for processes that this one has waited for, and for itself.
+ */
+
+/* As of wait(2): neither exited nor killed. */
+#define STATUS_UNKNOWN (-1)
+
+struct collected {
+    /* Of orphans; at the end also of main, all that it waited for and those still running. */
+    struct session_counts counts;
+    int64_t orphans_ns;             /* CPU time of orphans */
+    struct session_counts at_start; /* of the calling process, for SESSION_SELF */
+    uint64_t forked_rss_bytes;      /* upper bound of our forked copy before execve() */
+
+    /* After the end of a launched command. */
+    bool has_main_usage; /* false: it was collected elsewhere */
+    struct rusage main_usage;
+    int main_status;                  /* as of wait(2), or STATUS_UNKNOWN */
+    struct cgroup_usage cgroup_usage; /* NaN: not available */
+};
+
+/* Notes what the calling process has used before it is tracked, or before it forks a command. */
+void collected_begin_self(struct collected *collected);
+void collected_begin_fork(struct collected *collected, const char *procfs_root);
+
+/* Waits for a child of ours that has ended and adds what it used. `io_fd` gives its I/O counters;
+ * -1: they are read from procfs. False: it was not waited for. */
+bool collected_add_orphan(
+    struct collected *collected, const char *procfs_root, pid_t pid, int io_fd);
+
+/* Waits for a launched command and adds what it used, less what our fork wrote before it started.
+ */
+void collected_add_main(
+    struct collected *collected, pid_t pid, int io_fd, const struct own_cgroup *cgroup);
+
+/* Adds what the calling process used since collected_begin_self(). */
+void collected_add_self(struct collected *collected);
+
+/*
+ * What timestamps are ahead of the monotonic clock, which stands still while the machine is
+ * suspended: more from then on.
+ */
+
+/* All zeroes: nothing is known yet. */
+struct epochs {
+    struct {
+        int64_t since_ns; /* monotonic clock */
+        int64_t ahead_ns;
+    } * list; /* owned */
+    size_t count;
+};
+
+/* Both clocks at one moment, later than those before. Without memory it is not noted. */
+void epochs_add(struct epochs *epochs, int64_t monotonic_ns, int64_t time_ns);
+
+/* The timestamp of a time of the monotonic clock, of which one moment at least was added. What was
+ * just before or after a suspension, between two moments, is dated as if it were before. */
+int64_t epochs_date_ns(const struct epochs *epochs, int64_t monotonic_ns);
+
+void epochs_finish(struct epochs *epochs);
 
 /* Where wall time went, as of the last update (ledger_wall.c). */
 struct ledger_wall {

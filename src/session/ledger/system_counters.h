@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "machine/os/pressure.h"
 #include "machine/os/system_stat.h"
 #include "model/results.h"
 

@@ -25,7 +25,7 @@ void usage_add(struct usage *usage, const struct gput_sample *sample, double sec
 
 /*
  * CPU percents cover the time since the sample before, and are weighted by it; those of what is
- * tracked are known better by its CPU time (ledger_results.c). Everything else is of the moment of
+ * tracked are known better by its CPU time (ledger.c). Everything else is of the moment of
  * its sample: all rows of the tracking file count alike, as in an analysis of it. NaN when it was
  * never read.
  */

@@ -2,13 +2,27 @@
  * A tick is sampler_take_sample(), at the end. What it does in order: processes (scan, RAM,
  * threads, CPU), the machine, GPUs, energy.
  */
+
 #include "session/sampler/sampler.h"
 
+#include "base/clock.h"
+#include "base/number.h"
 #include "base/wall_clock.h"
 #include "machine/process/process_accounts.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+/* The clocks are not finer than these decimals of a percent. */
+#define PERCENT_DECIMALS 4
+
+/* How long a sample waits for the figures of GPUs. */
+#define MAX_GPU_WAIT_NS (NS_PER_SECOND / 20)
+#define LAST_GPU_WAIT_NS (NS_PER_SECOND / 10)
+/* Shorter intervals: figures of the tick before are fresh enough. */
+#define MIN_AWAITED_NS (NS_PER_SECOND / 100)
+/* How long it waits for lists of processes at both ends of a session. */
+#define LIST_WAIT_NS (NS_PER_SECOND / 4)
 
 _Static_assert(GPUT_TIME_UNKNOWN - GPUT_TIME_COMPUTING == WALL_UNKNOWN && WALL_COMPUTING == 0,
     "measurements of causes have the order of the causes");
@@ -18,21 +32,14 @@ static bool has_process(const struct sampler *sampler)
     return sampler->options.tree.main != 0;
 }
 
-static int init_trees(struct sampler *sampler, struct gput_error *error)
+/* Says whether no sample was taken yet. The first one uses an earlier reading of the GPUs: joules
+ * count from it. */
+static bool is_first(const struct sampler *sampler)
 {
-    const struct process_tree_options *tracked = &sampler->options.tree;
-    struct process_tree_options all = {.procfs_root = tracked->procfs_root,
-        .main_is_old = true,
-        .kept_files = tracked->kept_files};
-    sampler->tree = sampler->all = (struct process_tree){.loadavg_fd = -1, .own_children_fd = -1};
-    sampler->options.tree.has_hugetlb = sampler->system->has_hugetlb;
-    if (has_process(sampler))
-        TRY(process_tree_init(&sampler->tree, tracked, error));
-    if (sampler->options.lists_all)
-        TRY(process_tree_init(&sampler->all, &all, error));
-    return GPUT_OK;
+    return sampler->snapshot.taken_ns == 0;
 }
 
+/* Makes a snapshot that refers to the parts of the sampler; all figures are missing. */
 static void init_snapshot(struct sampler *sampler)
 {
     sampler->snapshot = (struct snapshot){.tree = &sampler->tree,
@@ -52,16 +59,18 @@ int sampler_init(struct sampler *sampler, const struct sampler_options *options,
 {
     *sampler = (struct sampler){.options = *options,
         .system = system,
-        .percents = {.system_core_count = options->system_core_count,
-            .n_expected_cores = options->n_expected_cores,
-            .interval_ns = options->interval_ns,
-            .last.time_ns = options->start_ns,
-            .before_last.time_ns = options->start_ns},
-        .gpus = {.gpus = options->gpus,
-            .snapshot = &sampler->snapshot,
-            .has_process = options->tree.main != 0,
-            .interval_ns = options->interval_ns}};
-    TRY(init_trees(sampler, error));
+        .last_cpu.time_ns = options->start_ns,
+        .cpu_before_last.time_ns = options->start_ns};
+    const struct process_tree_options *tracked = &sampler->options.tree;
+    struct process_tree_options all = {.procfs_root = tracked->procfs_root,
+        .main_is_old = true,
+        .kept_files = tracked->kept_files};
+    sampler->tree = sampler->all = (struct process_tree){.loadavg_fd = -1, .own_children_fd = -1};
+    sampler->options.tree.has_hugetlb = system->has_hugetlb;
+    if (has_process(sampler))
+        TRY(process_tree_init(&sampler->tree, tracked, error));
+    if (sampler->options.lists_all)
+        TRY(process_tree_init(&sampler->all, &all, error));
     system_meter_start(system, options->start_ns);
     other_cpu_begin(&sampler->others, options->start_ns);
     energy_meter_init(&sampler->energy, options->sysfs_root);
@@ -81,7 +90,7 @@ void sampler_finish(struct sampler *sampler)
     process_tree_finish(&sampler->all);
     ram_meter_finish(&sampler->ram);
     energy_meter_finish(&sampler->energy);
-    gpu_sampler_finish(&sampler->gpus);
+    pid_vector_finish(&sampler->descendants);
 }
 
 bool sampler_main_lives(const struct sampler *sampler)
@@ -167,7 +176,53 @@ static void put_threads(struct sampler *sampler, unsigned own)
     sampler->snapshot.sample.values[GPUT_COMBINED_THREADS] = (double)(main + descendants);
 }
 
-/* Where the time since the sample before went, in tenths of a percent. */
+/* Puts the percent of all cores that `value` is, and its share of the `cores` expected. */
+static void put_percent(double *values, enum gput_measurement_id sum,
+    enum gput_measurement_id hardware, double value, uint32_t cores)
+{
+    values[sum] = number_round(value, PERCENT_DECIMALS);
+    values[hardware] = number_round(values[sum] / cores, PERCENT_DECIMALS);
+}
+
+/* Puts the percent that this CPU time is of an interval. The clocks of a scan are read one after
+ * the other, so a very short interval can overshoot. */
+static void put_cpu_percent(struct sampler *sampler, enum gput_measurement_id sum,
+    enum gput_measurement_id hardware, int64_t cpu_ns, int64_t interval_ns)
+{
+    double percent = 100.0 * (double)cpu_ns / (double)interval_ns;
+    double highest = 100.0 * sampler->options.system_core_count;
+    put_percent(sampler->snapshot.sample.values, sum, hardware,
+        percent < highest ? percent : highest, sampler->options.n_expected_cores);
+}
+
+/* Puts CPU percents of main, descendants and both: CPU time since the sample before, divided by the
+ * time that passed. If none has passed, they stay as they are. */
+static void put_cpu_percents(struct sampler *sampler, int64_t now_ns)
+{
+    const struct cpu_totals *totals = &sampler->snapshot.totals;
+    const struct cpu_mark *from = &sampler->last_cpu;
+    /*
+     * The last sample can follow a tick at once. The kernel brings the clock of a process that runs
+     * up to date only now and then (1 to 10 ms), so a short interval would overshoot.
+     */
+    if ((now_ns - from->time_ns) * 2 < sampler->options.interval_ns &&
+        sampler->cpu_before_last.time_ns < from->time_ns)
+        from = &sampler->cpu_before_last;
+    int64_t interval_ns = now_ns - from->time_ns;
+    if (interval_ns <= 0)
+        return;
+    int64_t main_ns = totals->main_ns - from->main_ns;
+    int64_t descendants_ns = totals->descendants_ns - from->descendants_ns;
+    put_cpu_percent(sampler, GPUT_CPU_MAIN_SUM, GPUT_CPU_MAIN_HARDWARE, main_ns, interval_ns);
+    put_cpu_percent(sampler, GPUT_CPU_DESCENDANTS_SUM, GPUT_CPU_DESCENDANTS_HARDWARE,
+        descendants_ns, interval_ns);
+    put_cpu_percent(sampler, GPUT_CPU_COMBINED_SUM, GPUT_CPU_COMBINED_HARDWARE,
+        main_ns + descendants_ns, interval_ns);
+    sampler->cpu_before_last = sampler->last_cpu;
+    sampler->last_cpu = (struct cpu_mark){now_ns, totals->main_ns, totals->descendants_ns};
+}
+
+/* Puts where the time since the sample before went, in tenths of a percent. */
 static void put_wall(struct sampler *sampler, double quota)
 {
     double *values = &sampler->snapshot.sample.values[GPUT_TIME_COMPUTING];
@@ -210,7 +265,7 @@ static void sample_processes(
     /* What a command that was started for this session has used before its baseline is in the first
      * row. */
     if (!tick->is_baseline || sampler->options.tree.main_is_old)
-        cpu_percents_put(&sampler->percents, snapshot->sample.values, &snapshot->totals, now_ns);
+        put_cpu_percents(sampler, now_ns);
     if (!tick->is_baseline)
         put_wall(sampler, tick->quota);
 }
@@ -233,16 +288,7 @@ void sampler_take_states(struct sampler *sampler)
 
 /* ---- the machine ---- */
 
-/* CPU time of untracked processes, in the intervals of the machine's CPU time. */
-static void read_other_cpu(struct sampler *sampler, int64_t now_ns)
-{
-    int64_t tracked_ns = sampler->snapshot.totals.main_ns + sampler->snapshot.descendants_ns;
-    if (sampler->system->since_ns == now_ns && !sampler->system->is_skipped)
-        other_cpu_read(&sampler->others, now_ns, system_meter_busy_seconds(sampler->system),
-            clock_seconds_of_ns(tracked_ns));
-    sampler->snapshot.other_cpu_seconds = sampler->others.seconds;
-}
-
+/* Reads the machine, and in the intervals of its CPU time that of untracked processes. */
 static void sample_system(struct sampler *sampler, bool is_last, int64_t now_ns)
 {
     double *values = sampler->snapshot.sample.values;
@@ -250,9 +296,14 @@ static void sample_system(struct sampler *sampler, bool is_last, int64_t now_ns)
         system_meter_read_last(sampler->system, now_ns);
     else
         system_meter_read(sampler->system, now_ns);
-    read_other_cpu(sampler, now_ns);
+    int64_t tracked_ns = sampler->snapshot.totals.main_ns + sampler->snapshot.descendants_ns;
+    if (sampler->system->since_ns == now_ns && !sampler->system->is_skipped)
+        other_cpu_read(&sampler->others, now_ns, system_meter_busy_seconds(sampler->system),
+            clock_seconds_of_ns(tracked_ns));
+    sampler->snapshot.other_cpu_seconds = sampler->others.seconds;
     values[GPUT_SYSTEM_RAM] = sampler->system->ram_used_bytes;
-    cpu_percents_put_system(&sampler->percents, values, sampler->system->cpu_sum_percent);
+    put_percent(values, GPUT_CPU_SYSTEM_SUM, GPUT_CPU_SYSTEM_HARDWARE,
+        sampler->system->cpu_sum_percent, sampler->options.system_core_count);
 }
 
 /* ---- GPUs and energy ---- */
@@ -264,13 +315,76 @@ static bool is_energy_due(const struct sampler *sampler, int64_t now_ns)
     return sampler->system->since_ns == now_ns || sampler->energy.since_ns == 0;
 }
 
+/* Returns the tracked processes as drivers want them: main, and the others sorted. */
+static struct gpu_tree gpu_tree_of(struct sampler *sampler)
+{
+    const struct process_tree *listed = sampler->snapshot.listed;
+    struct pid_vector *descendants = &sampler->descendants;
+    if (sampler->descendants_generation != listed->generation) {
+        descendants->count = 0;
+        for (size_t i = 0; i < listed->count; i++)
+            if (!listed->processes[i]->is_main)
+                pid_vector_append(descendants, listed->processes[i]->pid);
+        if (descendants->count > 1)
+            qsort(descendants->pids, descendants->count, sizeof(pid_t), pid_compare);
+        sampler->descendants_generation = listed->generation;
+    }
+    const struct process *main = process_tree_main(sampler->snapshot.tree);
+    return (struct gpu_tree){.main = main ? main->pid : 0,
+        .descendants = descendants->pids,
+        .n_descendants = descendants->count,
+        .generation = listed->generation};
+}
+
+/*
+ * Takes the figures of GPUs. All waits are short and bounded. At both ends of a session lists of
+ * the processes that hold GPU RAM are read anew: a session can be shorter than the pause between
+ * two lists. The last sample awaits them, and with `awaits_lists` the first.
+ */
+static void read_gpus(struct sampler *sampler, const struct sampler_tick *tick, bool needs_joules)
+{
+    struct gpu_set *gpus = sampler->options.gpus;
+    struct gpu_sample *sample = &sampler->snapshot.gpu;
+    struct gpu_tree tree = gpu_tree_of(sampler);
+    bool needs_list = has_process(sampler) && (is_first(sampler) || tick->is_last);
+    bool awaits_list = needs_list && (tick->is_last || tick->awaits_lists);
+    if (awaits_list) {
+        gpu_set_request_lists(gpus, &tree, tick->is_last);
+        gpu_set_await_lists(gpus, LIST_WAIT_NS);
+    }
+    /* Figures, and with them joules, are of the sample's own moment where the drivers have answered
+     * by the end of it. Else power is extrapolated, so that ticks do not wait for long; what the
+     * last sample misses stays missing. */
+    bool is_row_awaited = sampler->options.interval_ns >= MIN_AWAITED_NS && !is_first(sampler);
+    int64_t quarter_ns = sampler->options.interval_ns / 4;
+    if (tick->is_last)
+        gpu_set_await(gpus, LAST_GPU_WAIT_NS);
+    else if (is_row_awaited || needs_joules)
+        gpu_set_await(gpus, quarter_ns < MAX_GPU_WAIT_NS ? quarter_ns : MAX_GPU_WAIT_NS);
+    gpu_set_sample(gpus, &tree, sample);
+    if (needs_list && !awaits_list) /* its reading is later than that of the first sample */
+        gpu_set_request_lists(gpus, &tree, tick->is_last);
+}
+
+/* Takes the figures of GPUs, and puts those that are measurements. */
 static void sample_gpus(struct sampler *sampler, const struct sampler_tick *tick, int64_t now_ns)
 {
-    const struct gpu_set *gpus = sampler->options.gpus;
-    gpu_sampler_take(&sampler->gpus, tick->is_last, tick->awaits_lists,
-        sampler->energy.since_ns != 0 && is_energy_due(sampler, now_ns));
+    struct gpu_set *gpus = sampler->options.gpus;
+    const struct gpu_sample *sample = &sampler->snapshot.gpu;
+    double *values = sampler->snapshot.sample.values;
+    if (!gpus)
+        return;
+    read_gpus(sampler, tick, sampler->energy.since_ns != 0 && is_energy_due(sampler, now_ns));
+    if (has_process(sampler)) {
+        values[GPUT_MAIN_GPU_RAM] = sample->main_ram_bytes;
+        values[GPUT_DESCENDANTS_GPU_RAM] = sample->descendants_ram_bytes;
+        values[GPUT_COMBINED_GPU_RAM] = sample->combined_ram_bytes;
+    }
+    values[GPUT_SYSTEM_GPU_RAM] = sampler->system->is_skipped ? NAN : sample->system_ram_bytes;
+    values[GPUT_GPU_SUM_UTILIZATION] = sample->utilization_sum_percent;
+    values[GPUT_GPU_HARDWARE_UTILIZATION] = sample->utilization_hardware_percent;
     /* The next lists need them more than procfs files that can be opened again. */
-    if (gpus && has_process(sampler) && gpu_set_lacks_descriptors(gpus))
+    if (has_process(sampler) && gpu_set_lacks_descriptors(gpus))
         process_tree_close_cached_files(&sampler->tree);
 }
 
@@ -307,23 +421,14 @@ static void sample_energy(struct sampler *sampler, int64_t now_ns)
 
 /* ---- a tick ---- */
 
-static void set_moment(struct sampler *sampler, const struct sampler_tick *tick, int64_t now_ns)
-{
-    struct snapshot *snapshot = &sampler->snapshot;
-    int64_t before_ns = snapshot->taken_ns ? snapshot->taken_ns : sampler->options.start_ns;
-    snapshot->is_baseline = tick->is_baseline;
-    snapshot->is_last = tick->is_last;
-    snapshot->seconds = tick->is_baseline ? 0 : clock_seconds_of_ns(now_ns - before_ns);
-    snapshot->taken_ns = now_ns;
-}
-
 void sampler_take_sample(struct sampler *sampler, const struct sampler_tick *tick)
 {
     /* Of one moment: the timestamp is that of the figures, however busy the machine is. */
     struct clock_pair now = clock_read_pair(clock_monotonic_ns, wall_clock_ns);
     int64_t now_ns = now.first_ns;
     sampler->snapshot.sample.time_ns = now.second_ns;
-    gpu_sampler_request(&sampler->gpus); /* answered while processes are read */
+    if (sampler->options.gpus && !is_first(sampler))
+        gpu_set_refresh(sampler->options.gpus); /* answered while processes are read */
 
     if (has_process(sampler))
         sample_processes(sampler, tick, now_ns);
@@ -332,7 +437,12 @@ void sampler_take_sample(struct sampler *sampler, const struct sampler_tick *tic
     sample_system(sampler, tick->is_last, now_ns);
     sample_gpus(sampler, tick, now_ns);
     sample_energy(sampler, now_ns);
-    if (tick->is_baseline)
-        cpu_percents_drop(sampler->snapshot.sample.values);
-    set_moment(sampler, tick, now_ns);
+    for (int i = GPUT_CPU_SYSTEM_SUM; tick->is_baseline && i <= GPUT_CPU_COMBINED_HARDWARE; i++)
+        sampler->snapshot.sample.values[i] = NAN;
+    struct snapshot *snapshot = &sampler->snapshot;
+    int64_t before_ns = is_first(sampler) ? sampler->options.start_ns : snapshot->taken_ns;
+    snapshot->is_baseline = tick->is_baseline;
+    snapshot->is_last = tick->is_last;
+    snapshot->seconds = tick->is_baseline ? 0 : clock_seconds_of_ns(now_ns - before_ns);
+    snapshot->taken_ns = now_ns;
 }

@@ -5,10 +5,9 @@
 #pragma once
 
 #include "machine/energy/energy_meter.h"
+#include "machine/os/procfs.h"
 #include "machine/process/process_tree.h"
 #include "machine/process/ram_meter.h"
-#include "session/sampler/cpu_percents.h"
-#include "session/sampler/gpu_sampler.h"
 #include "session/sampler/snapshot.h"
 #include "session/sampler/system_meter.h"
 #include "session/sampler/wait_sampler.h"
@@ -35,15 +34,21 @@ struct sampler_options {
     const void *user; /* its argument */
 };
 
+/* CPU time of the tracked processes at one moment. */
+struct cpu_mark {
+    int64_t time_ns, main_ns, descendants_ns;
+};
+
 struct sampler {
     struct sampler_options options;
     struct process_tree tree;
     struct process_tree all; /* with options.lists_all */
     struct ram_meter ram;
-    struct cpu_percents percents;
-    struct system_meter *system; /* borrowed */
+    struct cpu_mark last_cpu, cpu_before_last; /* of the two samples before */
+    struct system_meter *system;               /* borrowed */
     struct other_cpu others;
-    struct gpu_sampler gpus;
+    struct pid_vector descendants;   /* for the drivers of GPUs */
+    uint64_t descendants_generation; /* of the tree that they are from */
     struct energy_meter energy;
     struct wait_sampler waits;
     struct snapshot snapshot; /* the last one */

@@ -6,14 +6,13 @@
 
 #include "machine/energy/energy_meter.h"
 #include "machine/gpu/gpu.h"
-#include "machine/process/cpu_totals.h"
 #include "machine/process/process_tree.h"
 #include "machine/process/ram_meter.h"
 #include "session/sampler/system_meter.h"
 #include "session/sampler/wait_sampler.h"
 
 #include <gputracker/measurement.h>
-
+#include <gputracker/snapshot.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -52,3 +51,19 @@ bool snapshot_lacks_gpu_processes(const struct snapshot *snapshot);
 
 /* GPU RAM of tracked processes, or NaN where it is 0 only for that reason. */
 double snapshot_gpu_bytes(const struct snapshot *snapshot, double bytes);
+
+/*
+ * Copies of snapshots for front ends (gputracker/snapshot.h): a snapshot is only valid until the
+ * next tick, a copy as long as somebody has it.
+ */
+
+/*
+ * Copies a snapshot, which is that of tick `number`, `elapsed_seconds` after the start. CPU
+ * percents are of the time since `before` (NULL: not known). The caller has the copy and releases
+ * it by gput_snapshot_release(). NULL without memory.
+ */
+struct gput_snapshot *snapshot_copy(const struct snapshot *snapshot, uint64_t number,
+    double elapsed_seconds, const struct gput_snapshot *before);
+
+/* Another owner. Returns `snapshot`. */
+struct gput_snapshot *snapshot_copy_retain(struct gput_snapshot *snapshot);

@@ -1,7 +1,7 @@
 #include "session/sampler/wait_sampler.h"
 
 #include "base/clock.h"
-#include "machine/process/process_states.h"
+#include "machine/process/wait_cause.h"
 
 #include <math.h>
 

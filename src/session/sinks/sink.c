@@ -1,6 +1,6 @@
 #include "session/sinks/sink.h"
 
-#include "session/sampler/snapshot_copy.h"
+#include "session/sampler/snapshot.h"
 
 #include <stdlib.h>
 

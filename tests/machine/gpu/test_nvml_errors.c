@@ -1,5 +1,5 @@
 /* What the NVIDIA driver does not support, refuses or loses. */
-#include "machine/gpu/nvidia_suspended.h"
+#include "machine/gpu/nvidia_module.h"
 #include "nvml_scenario.h"
 
 TEST(a_list_of_the_bus_says_that_there_is_no_device_of_nvidia)

@@ -1,5 +1,5 @@
 /* Counters of parts of the chip, by way of a fake libnvidia-ml.so.1. */
-#include "machine/gpu/nvml_gpm.h"
+#include "machine/gpu/nvml_card.h"
 #include "nvml_scenario.h"
 
 #include <time.h>

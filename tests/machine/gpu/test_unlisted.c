@@ -1,5 +1,5 @@
 /* What is missing of the tracked processes on a device, given its list and its own figures. */
-#include "machine/gpu/unlisted.h"
+#include "machine/gpu/attribution.h"
 #include "testing.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "machine/gpu/visible.h"
+#include "machine/gpu/selection.h"
 
 #include "testing.h"
 #include "variables.h"

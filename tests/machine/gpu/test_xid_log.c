@@ -1,5 +1,5 @@
 /* Errors of NVIDIA's cards in the kernel's log. */
-#include "machine/gpu/xid_log.h"
+#include "machine/gpu/nvidia_module.h"
 #include "testing.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "machine/os/pid_vector.h"
+#include "machine/os/procfs.h"
 #include "testing.h"
 
 TEST(grows_and_starts_again)

@@ -1,4 +1,4 @@
-#include "machine/os/pressure.h"
+#include "machine/os/system_stat.h"
 
 #include "testing.h"
 

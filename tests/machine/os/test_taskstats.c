@@ -1,5 +1,4 @@
 #include "machine/os/taskstats.h"
-#include "machine/os/taskstats_abi.h"
 
 #include "testing.h"
 

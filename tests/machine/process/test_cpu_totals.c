@@ -1,4 +1,3 @@
-#include "machine/process/cpu_totals.h"
 #include "machine/process/fake_procfs.h"
 #include "machine/process/live.h"
 #include "machine/process/process_tree.h"

@@ -7,9 +7,9 @@
  * GPUT_REPLAY_UPDATE=1 writes the .expected files anew: read their difference before it is kept.
  */
 #include "fake_procfs.h"
-#include "machine/process/cpu_totals.h"
 #include "machine/process/process_figures.h"
 #include "machine/process/process_log.h"
+#include "machine/process/process_tree.h"
 
 #include "base/clock.h"
 #include "base/file.h"

@@ -1,4 +1,4 @@
-#include "machine/process/shared_ranges.h"
+#include "machine/process/memory.h"
 #include "testing.h"
 
 #define MB UINT64_C(1000000)

@@ -1,5 +1,5 @@
 #include "base/clock.h"
-#include "session/ledger/card_usage.h"
+#include "session/ledger/gpu_usage.h"
 #include "testing.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "session/ledger/epochs.h"
+#include "session/ledger/ledger.h"
 
 #include "base/clock.h"
 #include "testing.h"

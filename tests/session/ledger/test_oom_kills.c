@@ -1,4 +1,4 @@
-#include "session/ledger/oom_kills.h"
+#include "session/ledger/session_cgroups.h"
 
 #include "fake_sysfs.h"
 #include "testing.h"

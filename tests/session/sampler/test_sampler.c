@@ -160,7 +160,7 @@ TEST(cpu_time_of_a_command_before_the_baseline_is_in_its_first_row)
         struct stage stage;
         open_stage(&stage);
         stage.sampler.options.tree.main_is_old = is_old;
-        stage.sampler.percents.interval_ns = 0; /* so that none is too short */
+        stage.sampler.options.interval_ns = 0; /* so that none is too short */
         stage.main.utime = (uint64_t)(NS_PER_SECOND / 2 / stage.sampler.tree.view.ns_per_tick);
         fake_put(&stage.fake, stage.main);
         sampler_take_sample(&stage.sampler, &(struct sampler_tick){.is_baseline = true});
