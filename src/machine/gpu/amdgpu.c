@@ -23,19 +23,9 @@ static const char gone[] = "the GPU was removed";
 struct amdgpu_state {
     struct drm_gpus gpus; /* an integrated one uses system RAM beyond a small reserved part */
     struct kfd_card kfd[GPU_MAX_DEVICES];
-    struct amdgpu_figures {
-        struct card_reading reading; /* of sysfs, as it was read last */
-        int64_t read_ns;             /* 0: never */
-        struct gpu_metrics_slowed slowed;
-    } figures[GPU_MAX_DEVICES];
+    struct drm_figures figures[GPU_MAX_DEVICES];
+    struct gpu_metrics_slowed slowed[GPU_MAX_DEVICES];
 };
-
-static void amdgpu_close(void *opaque)
-{
-    struct amdgpu_state *state = opaque;
-    drm_gpus_finish(&state->gpus);
-    free(state);
-}
 
 static bool is_amdgpu(const struct drm_card *card, const struct gpu_source_options *options)
 {
@@ -76,17 +66,8 @@ static void find_parts(struct amdgpu_state *state, uint32_t index)
 static void *amdgpu_probe(
     const struct gpu_source_options *options, struct gpu_source_status *status)
 {
-    struct drm_gpus gpus;
-    bool has_found = drm_gpus_find(&gpus, options, is_amdgpu, "AMD", status);
-    struct amdgpu_state *state = has_found ? calloc(1, sizeof *state) : NULL;
-    if (!state) {
-        if (has_found)
-            gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
-        drm_gpus_finish(&gpus);
-        return NULL;
-    }
-    state->gpus = gpus;
-    for (uint32_t i = 0; i < state->gpus.count; i++)
+    struct amdgpu_state *state = drm_gpus_create(options, sizeof *state, is_amdgpu, "AMD", status);
+    for (uint32_t i = 0; state && i < state->gpus.count; i++)
         find_parts(state, i);
     return state;
 }
@@ -159,26 +140,6 @@ static const char *reason_of_errno(void)
     }
 }
 
-/* Reads what the card says of itself: its table with each reading, files once a second. */
-static void read_figures(struct amdgpu_state *state, uint32_t index, bool whole, const void *table,
-    long length, struct card_reading *reading)
-{
-    const struct drm_card *card = &state->gpus.cards[index];
-    struct amdgpu_figures *figures = &state->figures[index];
-    int64_t now_ns = clock_monotonic_ns();
-    if (whole || !figures->read_ns || now_ns >= figures->read_ns + DRM_FIGURES_INTERVAL_NS) {
-        card_reading_clear(&figures->reading, not_reported);
-        drm_figures_read_sensors(card, &figures->reading);
-        drm_figures_read_amdgpu(card, &figures->reading);
-        figures->read_ns = now_ns;
-    }
-    *reading = figures->reading;
-    if (length <= 0)
-        return;
-    gpu_metrics_fill(table, (size_t)length, reading);
-    gpu_metrics_add_slowed(&figures->slowed, table, (size_t)length, reading);
-}
-
 /* Reads the figures of a card from sysfs. A suspended one is left asleep. */
 static void amdgpu_read_device(
     void *opaque, uint32_t index, bool whole, struct gpu_device_reading *reading)
@@ -215,7 +176,12 @@ static void amdgpu_read_device(
         reading->energy_joules = gpu_metrics_energy_joules(table, (size_t)length);
     if (isnan(reading->energy_joules))
         reading->missing[GPU_ENERGY] = length < 0 ? reason_of_errno() : not_reported;
-    read_figures(state, index, whole, table, length, &reading->card);
+    drm_figures_read(
+        card, &state->figures[index], whole, not_reported, drm_figures_read_amdgpu, &reading->card);
+    if (length > 0) {
+        gpu_metrics_fill(table, (size_t)length, &reading->card);
+        gpu_metrics_add_slowed(&state->slowed[index], table, (size_t)length, &reading->card);
+    }
 }
 
 static void amdgpu_read_ram(void *opaque, uint32_t index, struct gpu_device_reading *reading)
@@ -228,9 +194,8 @@ static void amdgpu_read_ram(void *opaque, uint32_t index, struct gpu_device_read
 static void amdgpu_read_processes(
     void *opaque, const struct gpu_tracked *tracked, bool whole, struct gpu_process_list *list)
 {
-    (void)whole;
     struct amdgpu_state *state = opaque;
-    drm_gpus_read_processes(&state->gpus, tracked, list);
+    drm_gpus_read_processes(state, tracked, whole, list);
     kfd_processes_read(state->gpus.options.sysfs_root, state->gpus.options.procfs_root, tracked,
         state->kfd, state->gpus.count, list);
 }
@@ -244,5 +209,5 @@ const struct gpu_source gpu_source_amdgpu = {
     .read_device = amdgpu_read_device,
     .read_ram = amdgpu_read_ram,
     .read_processes = amdgpu_read_processes,
-    .close = amdgpu_close,
+    .close = drm_gpus_close,
 };

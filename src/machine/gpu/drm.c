@@ -26,18 +26,8 @@ struct drm_state {
         double joules;
         int64_t time_ns; /* 0: never */
     } last[GPU_MAX_DEVICES];
-    struct drm_figures {
-        struct card_reading reading;
-        int64_t read_ns; /* 0: never */
-    } figures[GPU_MAX_DEVICES];
+    struct drm_figures figures[GPU_MAX_DEVICES];
 };
-
-static void drm_close(void *opaque)
-{
-    struct drm_state *state = opaque;
-    drm_gpus_finish(&state->gpus);
-    free(state);
-}
 
 /* A GPU of the requested vendor that no other source reads. */
 static bool is_read_by_this_source(
@@ -73,17 +63,9 @@ static bool have_energy(const char *folder, const char *name)
 static void *drm_probe(const struct gpu_source_options *options, struct gpu_source_status *status)
 {
     const char *whose = options->vendor == GPU_VENDOR_INTEL ? "Intel" : "Intel or other";
-    struct drm_gpus gpus;
-    bool has_found = drm_gpus_find(&gpus, options, is_read_by_this_source, whose, status);
-    struct drm_state *state = has_found ? calloc(1, sizeof *state) : NULL;
-    if (!state) {
-        if (has_found)
-            gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
-        drm_gpus_finish(&gpus);
-        return NULL;
-    }
-    state->gpus = gpus;
-    for (uint32_t i = 0; i < state->gpus.count; i++) {
+    struct drm_state *state =
+        drm_gpus_create(options, sizeof *state, is_read_by_this_source, whose, status);
+    for (uint32_t i = 0; state && i < state->gpus.count; i++) {
         struct drm_card *card = &state->gpus.cards[i];
         drm_card_find_sensors(card, have_energy);
         state->gpus.targets[i].integrated = is_integrated(card);
@@ -159,20 +141,6 @@ static void read_energy(
     *last = (struct energy_reading){joules, now};
 }
 
-/* Reads what the card says of itself, once a second. */
-static void read_figures(
-    const struct drm_card *card, struct drm_figures *figures, bool whole, struct card_reading *to)
-{
-    int64_t now_ns = clock_monotonic_ns();
-    if (whole || !figures->read_ns || now_ns >= figures->read_ns + DRM_FIGURES_INTERVAL_NS) {
-        card_reading_clear(&figures->reading, no_card_figure);
-        drm_figures_read_sensors(card, &figures->reading);
-        drm_figures_read_intel(card, &figures->reading);
-        figures->read_ns = now_ns;
-    }
-    *to = figures->reading;
-}
-
 /* Reads the energy counter of a card, and what sysfs has besides: the driver has no more of the
  * whole GPU. */
 static void drm_read_device(
@@ -187,14 +155,8 @@ static void drm_read_device(
     reading->missing[GPU_RAM_USED] = no_card_ram;
     reading->missing[GPU_UTILIZATION] = no_card_time;
     read_energy(card, &state->last[index], reading);
-    read_figures(card, &state->figures[index], whole, &reading->card);
-}
-
-static void drm_read_processes(
-    void *opaque, const struct gpu_tracked *tracked, bool whole, struct gpu_process_list *list)
-{
-    (void)whole;
-    drm_gpus_read_processes(&((struct drm_state *)opaque)->gpus, tracked, list);
+    drm_figures_read(card, &state->figures[index], whole, no_card_figure, drm_figures_read_intel,
+        &reading->card);
 }
 
 const struct gpu_source gpu_source_drm = {
@@ -204,6 +166,6 @@ const struct gpu_source gpu_source_drm = {
     .open = drm_open,
     .list_devices = drm_list_devices,
     .read_device = drm_read_device,
-    .read_processes = drm_read_processes,
-    .close = drm_close,
+    .read_processes = drm_gpus_read_processes,
+    .close = drm_gpus_close,
 };

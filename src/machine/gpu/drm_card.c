@@ -1,6 +1,7 @@
 #include "machine/gpu/drm_card.h"
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "machine/os/sysfs.h"
 
@@ -205,7 +206,8 @@ static void read_temperature(const char *folder, int number, struct card_reading
     read_figure(folder, file, 1e-3, CARD_SHUTDOWN_TEMPERATURE, reading);
 }
 
-void drm_figures_read_sensors(const struct drm_card *card, struct card_reading *reading)
+/* Reads temperatures, their limits, the power limit and the fan from the hwmon folder. */
+static void read_sensors(const struct drm_card *card, struct card_reading *reading)
 {
     uint64_t pwm, max;
     if (!card->sensors[0])
@@ -241,21 +243,6 @@ static double read_highest_clock(const char *folder, const char *file)
     return highest;
 }
 
-/* "ue: 0\nce: 3\n": errors that could not be corrected, and those that were. */
-static void read_errors(const char *folder, struct card_reading *reading)
-{
-    char text[128];
-    unsigned long long uncorrected, corrected;
-    long length = sysfs_read_bytes(folder, "ras/umc_err_count", text, sizeof text - 1);
-    if (length <= 0)
-        return;
-    text[length] = '\0';
-    if (sscanf(text, "ue: %llu ce: %llu", &uncorrected, &corrected) != 2)
-        return;
-    set(reading, CARD_ECC_UNCORRECTED, (double)uncorrected);
-    set(reading, CARD_ECC_CORRECTED, (double)corrected);
-}
-
 void drm_figures_read_amdgpu(const struct drm_card *card, struct card_reading *reading)
 {
     uint64_t percent;
@@ -272,7 +259,17 @@ void drm_figures_read_amdgpu(const struct drm_card *card, struct card_reading *r
     if (sysfs_read_uint64(card->folder, "mem_busy_percent", &percent) && percent <= 100)
         set(reading, CARD_MEMORY_BUSY, (double)percent);
     read_figure(card->folder, "pcie_replay_count", 1, CARD_PCIE_REPLAYS, reading);
-    read_errors(card->folder, reading);
+    /* "ue: 0\nce: 3\n": errors that could not be corrected, and those that were. */
+    char text[128];
+    unsigned long long uncorrected, corrected;
+    long length = sysfs_read_bytes(card->folder, "ras/umc_err_count", text, sizeof text - 1);
+    if (length <= 0)
+        return;
+    text[length] = '\0';
+    if (sscanf(text, "ue: %llu ce: %llu", &uncorrected, &corrected) != 2)
+        return;
+    set(reading, CARD_ECC_UNCORRECTED, (double)uncorrected);
+    set(reading, CARD_ECC_CORRECTED, (double)corrected);
 }
 
 /* ---- xe, i915 ---- */
@@ -327,4 +324,18 @@ void drm_figures_read_intel(const struct drm_card *card, struct card_reading *re
         read_figure(folder, "rps_RP0_freq_mhz", 1, CARD_MAX_GRAPHICS_CLOCK, reading);
         read_reasons(folder, "throttle_reason_status", "throttle_reason_", reading);
     }
+}
+
+void drm_figures_read(const struct drm_card *card, struct drm_figures *figures, bool whole,
+    const char *reason, void (*read_more)(const struct drm_card *, struct card_reading *),
+    struct card_reading *to)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    if (whole || !figures->read_ns || now_ns >= figures->read_ns + NS_PER_SECOND) {
+        card_reading_clear(&figures->reading, reason);
+        read_sensors(card, &figures->reading);
+        read_more(card, &figures->reading);
+        figures->read_ns = now_ns;
+    }
+    *to = figures->reading;
 }

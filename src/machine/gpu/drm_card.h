@@ -50,16 +50,20 @@ void drm_card_describe(const struct drm_card *card, const char *source, struct g
 /* Why a card that power management has suspended has no figures. */
 extern const char drm_card_suspended_reason[];
 
+/* What a card says of itself, as it was read last. */
+struct drm_figures {
+    struct card_reading reading;
+    int64_t read_ns; /* 0: never */
+};
+
 /*
- * Figures of a card that sysfs has: sensors (hwmon), clocks, why it is slowed, memory errors. What
- * a driver does not have stays missing.
+ * Gives the figures of a card that sysfs has: sensors (hwmon), and what `read_more` reads. They are
+ * read anew once a second, or with `whole`: files change no faster than that, and some ask the
+ * card's controller. What the driver does not have is missing for that reason.
  */
-
-/* Files change no faster than that, and some ask the card's controller. */
-#define DRM_FIGURES_INTERVAL_NS 1000000000
-
-/* Reads temperatures, their limits, the power limit and the fan from the card's hwmon folder. */
-void drm_figures_read_sensors(const struct drm_card *card, struct card_reading *reading);
+void drm_figures_read(const struct drm_card *card, struct drm_figures *figures, bool whole,
+    const char *reason, void (*read_more)(const struct drm_card *, struct card_reading *),
+    struct card_reading *to);
 
 /* Reads what amdgpu has besides: clocks, use of the memory, errors. */
 void drm_figures_read_amdgpu(const struct drm_card *card, struct card_reading *reading);

@@ -101,22 +101,6 @@ static struct drm_process *process_of(struct drm_client_reader *reader, pid_t pi
     return process;
 }
 
-/* Forgets processes that were not read since the last time. */
-static void forget_ended(struct drm_client_reader *reader)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < reader->n_processes; i++) {
-        struct drm_process *process = &reader->processes[i];
-        if (process->alive) {
-            process->alive = false;
-            reader->processes[kept++] = *process;
-        } else {
-            free(process->not_card);
-        }
-    }
-    reader->n_processes = kept;
-}
-
 enum { NO_CARD = -1, SOME_CARD = -2, NOTHING = -3 };
 
 /* The target that a path below /dev/dri names; SOME_CARD when its number is not known. */
@@ -182,16 +166,6 @@ static double engine_percent(
     return percent > 100 ? 100 : percent;
 }
 
-/* A counter may fall for a moment: the highest value is kept. */
-static void keep_highest(struct fdinfo_engine *engine, const struct fdinfo_engine *before)
-{
-    if (before->busy_ns > engine->busy_ns)
-        engine->busy_ns = before->busy_ns;
-    bool is_reset = engine->total_cycles < before->total_cycles;
-    if (!is_reset && before->busy_cycles > engine->busy_cycles)
-        engine->busy_cycles = before->busy_cycles;
-}
-
 static const struct fdinfo_engine *find_engine(const struct drm_usage *usage, const char *name)
 {
     for (uint32_t i = 0; usage && i < usage->n_engines; i++)
@@ -242,8 +216,14 @@ static double usage_percent(struct drm_client_reader *reader, uint32_t device, u
         const struct fdinfo_engine *before = find_engine(known, engine->name);
         if (!before && begin_engine(reader, device, engine, &begun))
             before = &begun;
-        if (before)
-            keep_highest(engine, before);
+        if (before) {
+            /* A counter may fall for a moment: the highest value is kept. */
+            if (before->busy_ns > engine->busy_ns)
+                engine->busy_ns = before->busy_ns;
+            bool is_reset = engine->total_cycles < before->total_cycles;
+            if (!is_reset && before->busy_cycles > engine->busy_cycles)
+                engine->busy_cycles = before->busy_cycles;
+        }
         double percent = before ? engine_percent(engine, before, now_ns - since_ns) : NAN;
         if (!(percent <= busiest))
             busiest = isnan(busiest) ? NAN : percent;
@@ -498,7 +478,18 @@ void drm_clients_read(struct drm_client_reader *reader, const char *procfs_root,
     reader->n_fresh = 0;
     for (size_t i = 0; i < tracked->count; i++)
         read_process(&reading, procfs_root, tracked->pids[i]);
-    forget_ended(reader);
+    /* Forget processes that were not read since the last time. */
+    size_t kept = 0;
+    for (size_t i = 0; i < reader->n_processes; i++) {
+        struct drm_process *process = &reader->processes[i];
+        if (process->alive) {
+            process->alive = false;
+            reader->processes[kept++] = *process;
+        } else {
+            free(process->not_card);
+        }
+    }
+    reader->n_processes = kept;
     sort_fresh(reader);
     keep_unread(&reading);
     sort_fresh(reader);
@@ -513,45 +504,58 @@ void drm_clients_read(struct drm_client_reader *reader, const char *procfs_root,
     reader->has_read = reader->has_read || tracked->count > 0;
 }
 
-bool drm_gpus_find(struct drm_gpus *gpus, const struct gpu_source_options *options,
+/* Says in `target` how descriptors of the card are recognized. */
+static void set_target(struct drm_target *target, const struct drm_card *card)
+{
+    char folder[SYSFS_PATH_SIZE];
+    target->card_number = (long)card->number;
+    target->render_number = -1;
+    memcpy(target->pci_address, card->pci_address, sizeof target->pci_address);
+    memcpy(target->driver, card->driver, sizeof target->driver);
+    if (sysfs_path(folder, card->folder, "drm"))
+        target->render_number = sysfs_next_numbered(folder, "renderD", -1);
+}
+
+void *drm_gpus_create(const struct gpu_source_options *options, size_t size,
     drm_card_filter *is_wanted, const char *whose, struct gpu_source_status *status)
 {
     struct drm_cards found;
     bool has_memory = drm_cards_find(options, is_wanted, &found);
-    *gpus = (struct drm_gpus){.options = *options, .cards = found.cards, .count = found.count};
     if (has_memory && found.count == 0) {
         drm_cards_explain_none(options, whose, &found, status);
-        return false;
+        free(found.cards);
+        return NULL;
     }
     status->n_skipped = found.n_skipped;
-    if (has_memory)
-        gpus->targets = calloc(found.count, sizeof *gpus->targets);
-    for (uint32_t i = 0; gpus->targets && i < gpus->count; i++) {
-        const struct drm_card *card = &gpus->cards[i];
-        struct drm_target *target = &gpus->targets[i];
-        char folder[SYSFS_PATH_SIZE];
-        target->card_number = (long)card->number;
-        target->render_number = -1;
-        memcpy(target->pci_address, card->pci_address, sizeof target->pci_address);
-        memcpy(target->driver, card->driver, sizeof target->driver);
-        if (sysfs_path(folder, card->folder, "drm"))
-            target->render_number = sysfs_next_numbered(folder, "renderD", -1);
-    }
-    if (!gpus->targets)
+    struct drm_gpus *gpus = has_memory ? calloc(1, size) : NULL;
+    struct drm_target *targets = gpus ? calloc(found.count, sizeof *targets) : NULL;
+    if (!targets) {
         gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
-    return gpus->targets != NULL;
+        free(found.cards);
+        free(gpus);
+        return NULL;
+    }
+    *gpus = (struct drm_gpus){
+        .options = *options, .cards = found.cards, .count = found.count, .targets = targets};
+    for (uint32_t i = 0; i < gpus->count; i++)
+        set_target(&targets[i], &gpus->cards[i]);
+    return gpus;
 }
 
-void drm_gpus_finish(struct drm_gpus *gpus)
+void drm_gpus_close(void *opaque)
 {
+    struct drm_gpus *gpus = opaque;
     drm_client_reader_finish(&gpus->reader);
     free(gpus->cards);
     free(gpus->targets);
+    free(gpus);
 }
 
 void drm_gpus_read_processes(
-    struct drm_gpus *gpus, const struct gpu_tracked *tracked, struct gpu_process_list *list)
+    void *opaque, const struct gpu_tracked *tracked, bool whole, struct gpu_process_list *list)
 {
+    (void)whole;
+    struct drm_gpus *gpus = opaque;
     for (uint32_t i = 0; i < gpus->count; i++) {
         gpus->targets[i].suspended = sysfs_is_suspended(gpus->cards[i].folder);
         if (gpus->targets[i].suspended)

@@ -43,8 +43,8 @@ void drm_clients_read(struct drm_client_reader *reader, const char *procfs_root,
     int64_t now_ns, struct gpu_process_list *list);
 
 /*
- * The cards that one source reads through the kernel's DRM subsystem, with their clients. A source
- * adds what its own driver has beyond that.
+ * The cards that one source reads through the kernel's DRM subsystem, with their clients: the first
+ * member of the source's state. A source adds what its own driver has beyond that.
  */
 struct drm_gpus {
     struct gpu_source_options options;
@@ -54,13 +54,14 @@ struct drm_gpus {
     struct drm_client_reader reader;
 };
 
-/* Finds the cards that are the source's. False: there are none of these (`whose`: "AMD"), or no
- * memory, as `status` says then. To be freed in any case. */
-bool drm_gpus_find(struct drm_gpus *gpus, const struct gpu_source_options *options,
+/* Makes a source's state of `size` bytes with the cards that are the source's. NULL: there are none
+ * of these (`whose`: "AMD"), or no memory, as `status` says then. */
+void *drm_gpus_create(const struct gpu_source_options *options, size_t size,
     drm_card_filter *is_wanted, const char *whose, struct gpu_source_status *status);
 
-void drm_gpus_finish(struct drm_gpus *gpus);
+/* Frees the state. */
+void drm_gpus_close(void *gpus);
 
 /* Lists the tracked processes that use the cards. */
 void drm_gpus_read_processes(
-    struct drm_gpus *gpus, const struct gpu_tracked *tracked, struct gpu_process_list *list);
+    void *gpus, const struct gpu_tracked *tracked, bool whole, struct gpu_process_list *list);
