@@ -145,43 +145,40 @@ static const char *variable(const char *name)
     return getenv(name);
 }
 
-/* Completes an open: passes remarks on the settings to the caller and creates the output. */
-static int finish_open(struct sink *sink, const struct push_protocol *protocol,
-    struct push_settings *settings, int code, struct gput_error *error)
+typedef int settings_reader(struct push_settings *settings, const char *url, const char *labels,
+    double interval_seconds, push_variable *variable, struct gput_error *error);
+
+/* Reads the settings of a protocol, and prepares what they ask for. */
+static int open_push(struct sink *sink, const struct push_protocol *protocol,
+    settings_reader *read_settings, struct gput_error *error)
 {
-    for (size_t i = 0; code == GPUT_OK && i < settings->n_remarks; i++)
-        session_warn(sink->settings, "%s", settings->remarks[i]);
-    if (code == GPUT_OK && settings->is_off)
+    struct push_settings settings;
+    const struct gput_session_options *options = &sink->settings->options;
+    int code = read_settings(
+        &settings, sink->option, options->labels, options->push_interval_seconds, variable, error);
+    push_settings_set_timeout(&settings, options->push_timeout_seconds);
+    settings.pids_are_inner = procfs_is_inner(options->procfs_root);
+    for (size_t i = 0; code == GPUT_OK && i < settings.n_remarks; i++)
+        session_warn(sink->settings, "%s", settings.remarks[i]);
+    if (code == GPUT_OK && settings.is_off)
         session_warn(sink->settings, "OTEL_SDK_DISABLED is set: no metrics are sent.");
     else if (code == GPUT_OK &&
-             make_output((struct push_sink *)sink, protocol, settings) != GPUT_OK)
+             make_output((struct push_sink *)sink, protocol, &settings) != GPUT_OK)
         code = error_memory(error);
-    push_settings_finish(settings);
+    push_settings_finish(&settings);
     return code;
 }
 
 /* Reads the settings of OTLP, also from its environment variables. */
 static int open_otlp(struct sink *sink, struct gput_error *error)
 {
-    struct push_settings settings;
-    const struct gput_session_options *options = &sink->settings->options;
-    int code = push_settings_of_otlp(
-        &settings, sink->option, options->labels, options->push_interval_seconds, variable, error);
-    push_settings_set_timeout(&settings, options->push_timeout_seconds);
-    settings.pids_are_inner = procfs_is_inner(options->procfs_root);
-    return finish_open(sink, &push_otlp, &settings, code, error);
+    return open_push(sink, &push_otlp, push_settings_of_otlp, error);
 }
 
 /* Reads the settings of remote write, also from its environment variables. */
 static int open_remote_write(struct sink *sink, struct gput_error *error)
 {
-    struct push_settings settings;
-    const struct gput_session_options *options = &sink->settings->options;
-    int code = push_settings_of_remote_write(
-        &settings, sink->option, options->labels, options->push_interval_seconds, variable, error);
-    push_settings_set_timeout(&settings, options->push_timeout_seconds);
-    settings.pids_are_inner = procfs_is_inner(options->procfs_root);
-    return finish_open(sink, &push_remote_write, &settings, code, error);
+    return open_push(sink, &push_remote_write, push_settings_of_remote_write, error);
 }
 
 /* The next moment is counted from the last one, and those that passed meanwhile are skipped. */
