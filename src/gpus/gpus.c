@@ -96,29 +96,6 @@ static char *read_command(const char *procfs_root, pid_t pid)
     return text.failed ? NULL : strdup(str_text(&text));
 }
 
-static void describe(struct gput_gpus *gpus, struct gpus_process *process)
-{
-    struct proc_status status;
-    process->command = read_command(gpus->procfs_root, process->pid);
-    if (proc_status_read(gpus->procfs_root, process->pid, &status, NULL) == GPUT_OK)
-        passwd_users_name(&gpus->users, status.uid, process->user, sizeof process->user);
-}
-
-/* "No GPU was found: nvml: no NVIDIA driver; …": each source that was asked. */
-static void describe_absence(struct gput_gpus *gpus)
-{
-    size_t count;
-    const struct gpu_source_status *sources = gpu_set_sources(gpus->set, &count);
-    text_fit(gpus->missing, sizeof gpus->missing, "%s",
-        gpu_set_is_empty(gpus->set) ? "No GPU was found" : "No GPU can be read");
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strlen(gpus->missing);
-        if (sources[i].state != GPU_SOURCE_SKIPPED)
-            text_fit(gpus->missing + length, sizeof gpus->missing - length, "%s%s: %s",
-                strchr(gpus->missing, ':') ? "; " : ": ", sources[i].name, sources[i].detail);
-    }
-}
-
 /* Frees the processes of the previous reading. */
 static void forget_processes(struct gput_gpus *gpus)
 {
@@ -148,7 +125,10 @@ static int take_processes(struct gput_gpus *gpus, struct gput_error *error)
             .pid = uses[i].pid,
             .ram_bytes = uses[i].ram_bytes,
             .sm_percent = uses[i].sm_percent};
-        describe(gpus, process);
+        struct proc_status status;
+        process->command = read_command(gpus->procfs_root, process->pid);
+        if (proc_status_read(gpus->procfs_root, process->pid, &status, NULL) == GPUT_OK)
+            passwd_users_name(&gpus->users, status.uid, process->user, sizeof process->user);
     }
     return GPUT_OK;
 }
@@ -166,7 +146,17 @@ int gput_gpus_update(struct gput_gpus *gpus, struct gput_error *error)
         gpu_set_request_lists(gpus->set, &tree, true);
         gpu_set_await_all(gpus->set, gpus->with_parts ? PARTS_TIMEOUT_SECONDS : TIMEOUT_SECONDS);
         gpu_set_sample(gpus->set, &tree, &gpus->sample);
-        describe_absence(gpus);
+        /* "No GPU was found: nvml: no NVIDIA driver; …": each source that was asked. */
+        size_t count;
+        const struct gpu_source_status *sources = gpu_set_sources(gpus->set, &count);
+        text_fit(gpus->missing, sizeof gpus->missing, "%s",
+            gpu_set_is_empty(gpus->set) ? "No GPU was found" : "No GPU can be read");
+        for (size_t i = 0; i < count; i++) {
+            size_t length = strlen(gpus->missing);
+            if (sources[i].state != GPU_SOURCE_SKIPPED)
+                text_fit(gpus->missing + length, sizeof gpus->missing - length, "%s%s: %s",
+                    strchr(gpus->missing, ':') ? "; " : ": ", sources[i].name, sources[i].detail);
+        }
         clock_gettime(CLOCK_REALTIME, &now);
         gpus->time_seconds = (double)now.tv_sec + (double)(now.tv_nsec / 1000) * 1e-6;
         code = take_processes(gpus, error);
@@ -348,10 +338,12 @@ static void add_gpus(struct gput_tables *tables, const struct gput_gpus *gpus)
     }
 }
 
-/* Adds the table of processes on GPUs, one row each. */
-static void add_processes(struct gput_tables *tables, const struct gput_gpus *gpus)
+int gput_gpus_tables(
+    const struct gput_gpus *gpus, struct gput_tables **tables, struct gput_error *error)
 {
-    struct gput_table *table = tables_add(tables, "processes");
+    struct gput_tables *building = tables_create();
+    add_gpus(building, gpus);
+    struct gput_table *table = tables_add(building, "processes");
     size_t count;
     const struct gpu_device *devices = gpu_set_devices(gpus->set, &count);
     add_number(table, "time", "seconds since the epoch");
@@ -375,14 +367,6 @@ static void add_processes(struct gput_tables *tables, const struct gput_gpus *gp
         table_put_double(table, sm_percent_of(gpus, process));
         put_text(table, process->command);
     }
-}
-
-int gput_gpus_tables(
-    const struct gput_gpus *gpus, struct gput_tables **tables, struct gput_error *error)
-{
-    struct gput_tables *building = tables_create();
-    add_gpus(building, gpus);
-    add_processes(building, gpus);
     return tables_finish_building(building, tables, error);
 }
 
@@ -436,15 +420,6 @@ static void write_parts(const struct card_reading *card, double busy_percent, st
         str_printf(text, "  parts: n/a (%s)\n", card->missing[CARD_SM_ACTIVE]);
 }
 
-/* What a card is slowed by, and what is wrong with it: nothing where nothing is. */
-static void write_troubles(const struct card_reading *card, struct str *text)
-{
-    char trouble[CARD_REASONS_SIZE];
-    for (int i = 0; card_trouble(card, i, trouble, sizeof trouble); i++)
-        if (trouble[0])
-            str_printf(text, "  %s\n", trouble);
-}
-
 /* Writes the lines of a GPU. */
 static void write_gpu(
     const struct gput_gpus *gpus, const struct gpu_device *device, uint32_t index, struct str *text)
@@ -475,7 +450,12 @@ static void write_gpu(
     text->failed |= line.failed;
     if (gpus->with_parts)
         write_parts(gpu_set_card(gpus->set, index), sample->utilization_percent, text);
-    write_troubles(gpu_set_card(gpus->set, index), text);
+    /* What a card is slowed by, and what is wrong with it: nothing where nothing is. */
+    const struct card_reading *card = gpu_set_card(gpus->set, index);
+    char trouble[CARD_REASONS_SIZE];
+    for (int i = 0; card_trouble(card, i, trouble, sizeof trouble); i++)
+        if (trouble[0])
+            str_printf(text, "  %s\n", trouble);
 }
 
 /* Puts a command line on one line: its own lines could be taken for rows. */

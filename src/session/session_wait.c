@@ -64,19 +64,6 @@ static bool tree_has_ended(struct gput_session *session)
     return has_ended;
 }
 
-/* What this process counted, without its threads that only track. */
-static void add_own_counts(struct gput_session *session)
-{
-    struct session_counts *counts = &session->ledger.collected.counts;
-    if (session->settings.mode != SESSION_SELF)
-        return;
-    collected_add_self(&session->ledger.collected);
-    session_counts_subtract(counts, &session->ledger.cost.sampling_counts);
-    session_counts_subtract(counts, &session->events.counts);
-    session_counts_subtract_calls(counts, session->settings.calls);
-    sinks_subtract_thread_counts(&session->sinks, counts);
-}
-
 /* Also those that end, and that cannot be collected yet. */
 static bool has_children(void)
 {
@@ -118,7 +105,15 @@ static void end_counting(struct gput_session *session)
             session_reap_orphans(session);
     }
     process_log_read_counts(&session->ledger.log);
-    add_own_counts(session);
+    /* What this process counted, without its threads that only track. */
+    struct session_counts *counts = &session->ledger.collected.counts;
+    if (session->settings.mode == SESSION_SELF) {
+        collected_add_self(&session->ledger.collected);
+        session_counts_subtract(counts, &session->ledger.cost.sampling_counts);
+        session_counts_subtract(counts, &session->events.counts);
+        session_counts_subtract_calls(counts, session->settings.calls);
+        sinks_subtract_thread_counts(&session->sinks, counts);
+    }
     ledger_close(&session->ledger);
     /* Of a process that was not launched, the kernel may have announced how it ended. */
     const struct collected *collected = &session->ledger.collected;

@@ -79,15 +79,6 @@ void gpu_feed_view_finish(struct gpu_feed_view *view)
     gpu_process_list_finish(&view->processes);
 }
 
-static bool copy_options(struct gpu_source_options *to, const struct gpu_source_options *from)
-{
-    *to = *from;
-    to->procfs_root = strdup(from->procfs_root);
-    to->sysfs_root = strdup(from->sysfs_root);
-    to->nvml_path = from->nvml_path ? strdup(from->nvml_path) : NULL;
-    return to->procfs_root && to->sysfs_root && (to->nvml_path || !from->nvml_path);
-}
-
 /* Replaces a list of pids. False without memory: it stays as it was. */
 static bool copy_pids(struct pid_list *list, const pid_t *pids, size_t count)
 {
@@ -142,7 +133,12 @@ struct gpu_feed *gpu_feed_create(const struct gpu_source *source,
     thread_condition_init(&feed->done);
     feed->source = source;
     feed->synchronous = synchronous;
-    bool has_memory = copy_options(&feed->options, options);
+    struct gpu_source_options *to = &feed->options;
+    *to = *options;
+    to->procfs_root = strdup(options->procfs_root);
+    to->sysfs_root = strdup(options->sysfs_root);
+    to->nvml_path = options->nvml_path ? strdup(options->nvml_path) : NULL;
+    bool has_memory = to->procfs_root && to->sysfs_root && (to->nvml_path || !options->nvml_path);
     if (has_memory)
         feed->state = source->probe(&feed->options, status);
     /* What is known of GPUs has 200 kB, which most machines need for one source at most. */

@@ -268,15 +268,6 @@ static const struct {
     {GPU_ENERGY, read_energy, "reported for the whole GPU only, not for MIG instances"},
 };
 
-static void read_card(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
-{
-    struct memory memory;
-    if (ask_memory(gpu->library, gpu->card, &gpu->memory_old, &memory) == NVML_SUCCESS)
-        reading->card_ram_used_bytes = memory.used;
-    ask_power(gpu->library, gpu->card, &gpu->power_old, &reading->card_power_watts);
-    read_counter(gpu, gpu->card, &reading->card_energy_joules, &reading->energy_ns);
-}
-
 /* Figures of the card itself, of which MIG instances are parts: the first of them has them. */
 static void read_card_figures(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
 {
@@ -309,8 +300,13 @@ static void read_figures(struct nvml_gpu *gpu, struct gpu_device_reading *readin
         if (code != NVML_SUCCESS)
             note(gpu, reading, figure, code);
     }
-    if (gpu->card && !gpu->trouble)
-        read_card(gpu, reading);
+    if (gpu->card && !gpu->trouble) {
+        struct memory memory;
+        if (ask_memory(gpu->library, gpu->card, &gpu->memory_old, &memory) == NVML_SUCCESS)
+            reading->card_ram_used_bytes = memory.used;
+        ask_power(gpu->library, gpu->card, &gpu->power_old, &reading->card_power_watts);
+        read_counter(gpu, gpu->card, &reading->card_energy_joules, &reading->energy_ns);
+    }
     if (!gpu->trouble)
         read_card_figures(gpu, reading);
     if (!gpu->trouble && gpu->parts)

@@ -206,21 +206,6 @@ static bool take_card(struct own_gpu_time *time, pid_t fd)
     return true;
 }
 
-static void forget_closed(struct own_gpu_time *time)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < time->n_clients; i++) {
-        struct client *client = &time->clients[i];
-        if (client->is_open) {
-            time->clients[kept++] = *client;
-            continue;
-        }
-        time->ended_ns += client->busy_ns;
-        kept_file_close(&client->file);
-    }
-    time->n_clients = kept;
-}
-
 /* ---- Searching ---- */
 
 /* A device of a driver that counts elsewhere or not at all: NVIDIA's, ROCm's queues, WSL's GPUs.
@@ -273,7 +258,17 @@ static void search(struct own_gpu_time *time)
     for (size_t i = 0; i < fds.count; i++)
         time->is_unknown |= !take_descriptor(time, folder, fds.pids[i]);
     pid_vector_finish(&fds);
-    forget_closed(time);
+    size_t kept = 0;
+    for (size_t i = 0; i < time->n_clients; i++) {
+        struct client *client = &time->clients[i];
+        if (client->is_open) {
+            time->clients[kept++] = *client;
+            continue;
+        }
+        time->ended_ns += client->busy_ns;
+        kept_file_close(&client->file);
+    }
+    time->n_clients = kept;
     time->searched_ns = clock_monotonic_ns();
     time->n_descriptors = count_descriptors(time);
 }

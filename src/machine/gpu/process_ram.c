@@ -164,26 +164,22 @@ static int compare_by_device(const void *left, const void *right)
     return pid_compare(&a->pid, &b->pid);
 }
 
-/* Makes one of those of a process on a device. */
-static void merge_held(struct gpu_process_ram_list *ram_list)
-{
-    size_t kept = 0;
-    qsort(ram_list->held, ram_list->held_count, sizeof *ram_list->held, compare_by_device);
-    for (size_t i = 1; i < ram_list->held_count; i++) {
-        struct gpu_use *last = &ram_list->held[kept];
-        if (compare_by_device(last, &ram_list->held[i]) == 0) {
-            number_add_known(&last->ram_bytes, ram_list->held[i].ram_bytes);
-            last->sm_percent = fmax(last->sm_percent, ram_list->held[i].sm_percent);
-        } else
-            ram_list->held[++kept] = ram_list->held[i];
-    }
-    ram_list->held_count = kept + 1;
-}
-
 void gpu_process_ram_list_merge(struct gpu_process_ram_list *ram_list)
 {
-    if (ram_list->held_count > 1)
-        merge_held(ram_list);
+    if (ram_list->held_count > 1) {
+        /* Make one of those of a process on a device. */
+        size_t kept = 0;
+        qsort(ram_list->held, ram_list->held_count, sizeof *ram_list->held, compare_by_device);
+        for (size_t i = 1; i < ram_list->held_count; i++) {
+            struct gpu_use *last = &ram_list->held[kept];
+            if (compare_by_device(last, &ram_list->held[i]) == 0) {
+                number_add_known(&last->ram_bytes, ram_list->held[i].ram_bytes);
+                last->sm_percent = fmax(last->sm_percent, ram_list->held[i].sm_percent);
+            } else
+                ram_list->held[++kept] = ram_list->held[i];
+        }
+        ram_list->held_count = kept + 1;
+    }
     if (ram_list->count > 1)
         merge(ram_list);
     /* A lower bound of 0 carries no information. */

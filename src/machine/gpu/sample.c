@@ -265,18 +265,6 @@ static bool is_outdated(const struct gpu_set *set, const struct gpu_feed_view *v
            device->is_ram_changed && device->read_ns > view->processes_ns;
 }
 
-/* What tracked processes hold of a device is not known, and may be some. */
-static void drop_ram(
-    struct gpu_set *set, struct gpu_member *member, uint32_t i, struct gpu_device_sample *device)
-{
-    member->missing[i].ram = outdated_reason;
-    member->missing[i].ram_may_be_held = set->lists_are_last;
-    device->lacks_ram = true;
-    device->main_ram_bytes = device->descendants_ram_bytes = device->combined_ram_bytes = NAN;
-    record_missing(set, member, i, member->position[i]);
-    explain(set, member->position[i], GPU_PROCESS_RAM, outdated_reason);
-}
-
 /* Processes cannot hold more than is in use. Where a list says so, the memory in use has changed
  * since, and what they hold now is not known; or the driver counts what they share twice. */
 static void limit_ram(struct gpu_device_sample *device)
@@ -333,8 +321,15 @@ static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
     out->may_have_others = view->processes.only_tracked || share->n_untracked ||
                            share->n_unattributed || set->devices[at].shares_ram;
     sample->unattributed_ram_bytes += share->unattributed_ram_bytes;
-    if (is_outdated(set, view, out))
-        drop_ram(set, member, i, out);
+    if (is_outdated(set, view, out)) {
+        /* What tracked processes hold of a device is not known, and may be some. */
+        member->missing[i].ram = outdated_reason;
+        member->missing[i].ram_may_be_held = set->lists_are_last;
+        out->lacks_ram = true;
+        out->main_ram_bytes = out->descendants_ram_bytes = out->combined_ram_bytes = NAN;
+        record_missing(set, member, i, member->position[i]);
+        explain(set, member->position[i], GPU_PROCESS_RAM, outdated_reason);
+    }
 }
 
 /* Takes over what processes use of the devices of one source. */
@@ -397,31 +392,6 @@ static void sum_up(const struct gpu_set *set, struct gpu_sample *sample)
         sample->utilization_hardware_percent = sample->utilization_sum_percent / busy_known;
 }
 
-/* Makes a sample of the last readings of all sources. */
-static void fill_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
-{
-    clear_sample(sample, set->n_devices || gpu_set_has_hidden_gpus(set) ? NAN : 0);
-    sample->n_devices = (uint32_t)set->n_devices;
-    for (uint32_t i = 0; i < sample->n_devices; i++)
-        clear_device(&sample->devices[i]);
-    int64_t now = clock_monotonic_ns();
-    bool is_new = false;
-    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
-        struct gpu_member *member = &set->members[i];
-        if (!member->feed)
-            continue;
-        gpu_set_report_failure(set, member);
-        for (uint32_t j = 0; j < member->view->n_devices; j++)
-            if (member->position[j] < GPU_MAX_DEVICES)
-                sample_device(set, sample, member->view, j, member->position[j], now);
-        is_new |= attribute(set, member, tree);
-        sample_processes(set, sample, member, now);
-    }
-    sum_up(set, sample);
-    if (is_new && set->each_process)
-        update_process_ram(set, tree, now);
-}
-
 bool gpu_set_is_unread(const struct gpu_set *set, size_t device)
 {
     const char *reason = set->cards[device].missing[CARD_TEMPERATURE];
@@ -446,7 +416,27 @@ void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu
     if (set->synchronous)
         ask(set);
     gpu_set_update(set);
-    fill_sample(set, tree, sample);
+    /* Make a sample of the last readings of all sources. */
+    clear_sample(sample, set->n_devices || gpu_set_has_hidden_gpus(set) ? NAN : 0);
+    sample->n_devices = (uint32_t)set->n_devices;
+    for (uint32_t i = 0; i < sample->n_devices; i++)
+        clear_device(&sample->devices[i]);
+    int64_t now = clock_monotonic_ns();
+    bool is_new = false;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
+        struct gpu_member *member = &set->members[i];
+        if (!member->feed)
+            continue;
+        gpu_set_report_failure(set, member);
+        for (uint32_t j = 0; j < member->view->n_devices; j++)
+            if (member->position[j] < GPU_MAX_DEVICES)
+                sample_device(set, sample, member->view, j, member->position[j], now);
+        is_new |= attribute(set, member, tree);
+        sample_processes(set, sample, member, now);
+    }
+    sum_up(set, sample);
+    if (is_new && set->each_process)
+        update_process_ram(set, tree, now);
     if (!set->is_refreshed && !set->synchronous)
         ask(set);
     set->is_refreshed = false;

@@ -158,19 +158,6 @@ void gpu_set_report_failure(struct gpu_set *set, struct gpu_member *member)
         gpu_set_warn(set, "GPUs of %s cannot be read: %s", status->name, status->detail);
 }
 
-/* Of more GPUs than fit, those that the sources skipped, and those that the set did. */
-static void report_left_out(struct gpu_set *set)
-{
-    uint32_t count = 0;
-    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
-        count += set->statuses[i].n_skipped + set->members[i].n_skipped;
-    if (count == 0 || set->left_out_reported)
-        return;
-    set->left_out_reported = true;
-    gpu_set_warn(set, "%u GPUs are skipped: gpu-tracker reads at most %d. Sums are of those.",
-        count, GPU_MAX_DEVICES);
-}
-
 void gpu_set_update(struct gpu_set *set)
 {
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
@@ -184,7 +171,15 @@ void gpu_set_update(struct gpu_set *set)
                 set->is_started ? gpu_waiting_reason : gpu_unasked_reason);
         merge_devices(set, member);
     }
-    report_left_out(set);
+    /* Of more GPUs than fit, those that the sources skipped, and those that the set did. */
+    uint32_t count = 0;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        count += set->statuses[i].n_skipped + set->members[i].n_skipped;
+    if (count == 0 || set->left_out_reported)
+        return;
+    set->left_out_reported = true;
+    gpu_set_warn(set, "%u GPUs are skipped: gpu-tracker reads at most %d. Sums are of those.",
+        count, GPU_MAX_DEVICES);
 }
 
 /* The process is asked for last: it is a system call. */
@@ -300,47 +295,6 @@ static bool await_feeds(struct gpu_set *set, int64_t deadline_ns)
     return have_answered;
 }
 
-/* Says in one sentence why there is no GPU: names the sources that failed when there are any, else
- * all. */
-static void describe_absence(struct gpu_set *set)
-{
-    CLEANUP_STR struct str text = {0};
-    bool hidden = gpu_set_has_hidden_gpus(set);
-    const char *brand = set->vendor == GPU_VENDOR_NVIDIA  ? " NVIDIA"
-                        : set->vendor == GPU_VENDOR_AMD   ? " AMD"
-                        : set->vendor == GPU_VENDOR_INTEL ? " Intel"
-                                                          : "";
-    if (hidden)
-        str_printf(&text, "No%s GPU can be read, so GPU figures are missing:", brand);
-    else
-        str_printf(&text, "No%s GPU was found, so GPU figures are reported as 0:", brand);
-    const char *separator = " ";
-    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
-        const struct gpu_source_status *status = &set->statuses[i];
-        if (status->state == GPU_SOURCE_SKIPPED || (hidden && status->state == GPU_SOURCE_ABSENT))
-            continue;
-        str_printf(&text, "%s%s: %s", separator, status->name, status->detail);
-        separator = "; ";
-    }
-    text_fit(set->absence, sizeof set->absence, "%s", str_text(&text));
-}
-
-/* Closes sources that will give no figures: ticks skip them. */
-static void release_finished(struct gpu_set *set)
-{
-    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
-        struct gpu_member *member = &set->members[i];
-        if (!member->feed || member->view->opened || member->view->opening ||
-            member->view->status.state == GPU_SOURCE_SUSPENDED)
-            continue;
-        set->ended_threads[i] = gpu_feed_close(member->feed, clock_monotonic_ns() + CLOSE_WAIT_NS);
-        gpu_feed_view_finish(member->view);
-        free(member->view);
-        member->feed = NULL;
-        member->view = NULL;
-    }
-}
-
 unsigned gpu_set_threads(const struct gpu_set *set)
 {
     unsigned n_threads = 0;
@@ -374,8 +328,39 @@ void gpu_set_await_start(struct gpu_set *set, int64_t timeout_ns)
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
             gpu_set_report_failure(set, &set->members[i]);
-    describe_absence(set);
-    release_finished(set);
+    /* Say in one sentence why there is no GPU: names the sources that failed when there are any,
+     * else all. */
+    CLEANUP_STR struct str text = {0};
+    bool hidden = gpu_set_has_hidden_gpus(set);
+    const char *brand = set->vendor == GPU_VENDOR_NVIDIA  ? " NVIDIA"
+                        : set->vendor == GPU_VENDOR_AMD   ? " AMD"
+                        : set->vendor == GPU_VENDOR_INTEL ? " Intel"
+                                                          : "";
+    if (hidden)
+        str_printf(&text, "No%s GPU can be read, so GPU figures are missing:", brand);
+    else
+        str_printf(&text, "No%s GPU was found, so GPU figures are reported as 0:", brand);
+    const char *separator = " ";
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
+        const struct gpu_source_status *status = &set->statuses[i];
+        if (status->state == GPU_SOURCE_SKIPPED || (hidden && status->state == GPU_SOURCE_ABSENT))
+            continue;
+        str_printf(&text, "%s%s: %s", separator, status->name, status->detail);
+        separator = "; ";
+    }
+    text_fit(set->absence, sizeof set->absence, "%s", str_text(&text));
+    /* Close sources that will give no figures: ticks skip them. */
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
+        struct gpu_member *member = &set->members[i];
+        if (!member->feed || member->view->opened || member->view->opening ||
+            member->view->status.state == GPU_SOURCE_SUSPENDED)
+            continue;
+        set->ended_threads[i] = gpu_feed_close(member->feed, clock_monotonic_ns() + CLOSE_WAIT_NS);
+        gpu_feed_view_finish(member->view);
+        free(member->view);
+        member->feed = NULL;
+        member->view = NULL;
+    }
 }
 
 void gpu_set_start(struct gpu_set *set)

@@ -320,14 +320,6 @@ static void read_exact(const struct pass *pass, const struct exact_group *group,
         metered->exact.private_when_marked = memory->anonymous_private_bytes;
 }
 
-static void earn_credit(struct exact_readings *readings, int64_t now_ns)
-{
-    readings->credit_ns += (now_ns - readings->credit_since_ns) / CREDIT_PART;
-    if (readings->credit_ns > CREDIT_MAX_NS)
-        readings->credit_ns = CREDIT_MAX_NS;
-    readings->credit_since_ns = now_ns;
-}
-
 static struct exact_group group_of(const struct pass *pass, struct process **members, size_t count)
 {
     struct exact_group group = {.members = members, .count = count};
@@ -552,7 +544,10 @@ void exact_readings_take(struct exact_readings *readings, struct process_tree *t
         .private = &private,
         .is_alone = generations->count <= 1,
         .now_ns = now_ns};
-    earn_credit(readings, now_ns);
+    readings->credit_ns += (now_ns - readings->credit_since_ns) / CREDIT_PART;
+    if (readings->credit_ns > CREDIT_MAX_NS)
+        readings->credit_ns = CREDIT_MAX_NS;
+    readings->credit_since_ns = now_ns;
     readings->has_deferred = false;
     readings->has_marked = true;
     /* Again for those that the first pass made stale: figures of one scan must be consistent. */

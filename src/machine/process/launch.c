@@ -11,34 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/*
- * Resets handlers as execve() will. A signal that arrives earlier must act on the child as on the
- * program, and must not reach a handler of ours.
- */
-static void reset_handlers(void)
-{
-    for (int number = 1; number < NSIG; number++) {
-        struct sigaction action;
-        if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-            signal(number, SIG_DFL);
-    }
-}
-
 /* What the child is to have. */
 struct launch_signals {
     sigset_t mask;
     bool are_reset; /* no handler of ours is left */
 };
-
-/* In the child: gives it other standard streams. They are 3 or more, so that none is overwritten.
- */
-static void set_streams(const int *streams)
-{
-    for (int fd = 0; fd < 3; fd++) {
-        if (streams[fd] >= 0)
-            dup2(streams[fd], fd);
-    }
-}
 
 /* In the child: waits for a byte from `go`, or the end of the tracker. Sends an errno through
  * `report_fd`, which execve() closes when it succeeds. */
@@ -47,12 +24,28 @@ static void exec_in_child(char *const argv[], char *const environment[],
     int report_fd)
 {
     char byte;
-    if (!signals->are_reset)
-        reset_handlers();
+    if (!signals->are_reset) {
+        /*
+         * Reset handlers as execve() will. A signal that arrives earlier must act on the child as
+         * on the program, and must not reach a handler of ours.
+         */
+        for (int number = 1; number < NSIG; number++) {
+            struct sigaction action;
+            if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+                signal(number, SIG_DFL);
+        }
+    }
     if (options->ignores_sigchld)
         signal(SIGCHLD, SIG_IGN);
-    if (options->streams)
-        set_streams(options->streams);
+    if (options->streams) {
+        /* In the child: gives it other standard streams. They are 3 or more, so that none is
+         * overwritten.
+         */
+        for (int fd = 0; fd < 3; fd++) {
+            if (options->streams[fd] >= 0)
+                dup2(options->streams[fd], fd);
+        }
+    }
     close(go[1]);
     while (read(go[0], &byte, 1) < 0 && errno == EINTR)
         ;
@@ -107,18 +100,6 @@ static int set_not_found(const char *name, struct gput_error *error)
             "for another C library or machine",
             name);
     return error_set(error, GPUT_ERROR_NOT_FOUND, "Command not found: \"%s\"", name);
-}
-
-static int set_exec_error(int failure, const char *name, struct gput_error *error)
-{
-    if (failure == ENOENT || failure == ENOTDIR)
-        return set_not_found(name, error);
-    if (failure == EACCES || failure == EISDIR)
-        return error_set(error, GPUT_ERROR_PERMISSION,
-            "Command not executable: \"%s\". Is it a program, with the execute permission set?",
-            name);
-    return error_set_errno_as(
-        error, GPUT_ERROR_PERMISSION, failure, "Command not executable: \"%s\"", name);
 }
 
 /* 0 when execve() succeeded, else its errno. */
@@ -201,5 +182,13 @@ int launch_exec(struct launch *launch, struct gput_error *error)
     if (failure == 0)
         return GPUT_OK;
     waitpid(launch->pid, NULL, 0);
-    return set_exec_error(failure, launch->name, error);
+    const char *name = launch->name;
+    if (failure == ENOENT || failure == ENOTDIR)
+        return set_not_found(name, error);
+    if (failure == EACCES || failure == EISDIR)
+        return error_set(error, GPUT_ERROR_PERMISSION,
+            "Command not executable: \"%s\". Is it a program, with the execute permission set?",
+            name);
+    return error_set_errno_as(
+        error, GPUT_ERROR_PERMISSION, failure, "Command not executable: \"%s\"", name);
 }

@@ -179,7 +179,7 @@ static void set_fast(struct process *process, uint64_t resident, uint64_t file)
         polled->peak_resident_bytes = polled->memory.resident_bytes;
 }
 
-/* statm has no pages of hugetlbfs. */
+/* Reads the pages of hugetlbfs, which statm does not have. */
 static void read_hugetlb(struct process *process, const struct process_view *view)
 {
     struct proc_status status;
@@ -308,20 +308,16 @@ int process_begin_polls(
     return code;
 }
 
-static void close_files_of(struct thread *thread, struct process_view *view)
-{
-    process_close_cached(&thread->schedstat_fd, view);
-    process_close_cached(&thread->wchan_fd, view);
-}
-
 void process_close_cached_files(struct process *process, struct process_view *view)
 {
     struct polled *polled = process->polled;
     process_close_cached(&polled->files.stat_fd, view);
     process_close_cached(&polled->files.statm_fd, view);
     process_close_cached(&polled->files.children_fd, view);
-    for (size_t i = 0; process->threads && i < process->threads->count; i++)
-        close_files_of(&process->threads->threads[i], view);
+    for (size_t i = 0; process->threads && i < process->threads->count; i++) {
+        process_close_cached(&process->threads->threads[i].schedstat_fd, view);
+        process_close_cached(&process->threads->threads[i].wchan_fd, view);
+    }
 }
 
 void process_end_polls(struct process *process, struct process_view *view)

@@ -32,13 +32,6 @@ void process_note_lost_events(struct process *process)
         process->peak.trust = GPUT_PROCESS_PEAK_KEPT;
 }
 
-static void update_faults(struct process *process)
-{
-    const struct polled *polled = process->polled;
-    process->counts.minor_faults = polled->stat.minor_faults + polled->stat.cminor_faults;
-    process->counts.major_faults = polled->stat.major_faults + polled->stat.cmajor_faults;
-}
-
 void process_update(struct process *process, bool with_faults)
 {
     const struct polled *polled = process->polled;
@@ -53,8 +46,10 @@ void process_update(struct process *process, bool with_faults)
         process_has_memory(process) && polled->memory.resident_bytes > 0;
     if (polled->peak_resident_bytes)
         raise_peak(process, polled->peak_resident_bytes, GPUT_PROCESS_PEAK_SAMPLED);
-    if (with_faults)
-        update_faults(process);
+    if (with_faults) {
+        process->counts.minor_faults = polled->stat.minor_faults + polled->stat.cminor_faults;
+        process->counts.major_faults = polled->stat.major_faults + polled->stat.cmajor_faults;
+    }
 }
 
 bool process_started(const struct process *process, uint64_t start_time_ticks, int64_t ns_per_tick)

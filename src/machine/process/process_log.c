@@ -272,16 +272,6 @@ static void note_alive(struct process *process, int64_t time_ns)
         process->end.at_ns = time_ns;
 }
 
-/* It has ended as far as is known. */
-static void begin_end(struct process_log *log, struct process *process)
-{
-    note_alive(process, process->start.at_ns);
-    process->end.round = log->round;
-    struct process *parent = process_log_get(log, process_parent_pid(process));
-    if (parent)
-        parent->last_poll.child_ended = true;
-}
-
 /* All changes of state are made here. */
 static void enter(struct process_log *log, struct process *process, enum process_input input)
 {
@@ -293,8 +283,14 @@ static void enter(struct process_log *log, struct process *process, enum process
         process->end.has_status = process->end.is_exact = false;
         note_alive(process, log->now_ns);
     }
-    if (has_ended && !had_ended)
-        begin_end(log, process);
+    if (has_ended && !had_ended) {
+        /* It has ended as far as is known. */
+        note_alive(process, process->start.at_ns);
+        process->end.round = log->round;
+        struct process *parent = process_log_get(log, process_parent_pid(process));
+        if (parent)
+            parent->last_poll.child_ended = true;
+    }
     if (process->state == PROCESS_LEADER_EXITED && !watch(log, process))
         process->state = before;
     if (process->state == PROCESS_FINAL || (has_ended && !watch(log, process)))
@@ -328,13 +324,6 @@ static enum process_input read_state(const struct process_log *log, const struct
     if (process_log_get(log, process->pid) != process)
         return PROCESS_INPUT_DEAD;
     return process_read_state(process, &log->options.tree->view);
-}
-
-static void check(struct process_log *log, struct process *process)
-{
-    enter(log, process, read_state(log, process));
-    if (!process_has_ended(process))
-        note_alive(process, log->now_ns);
 }
 
 /* Only events leave open whether other threads live. */
@@ -395,8 +384,11 @@ static void close_ended(struct process_log *log)
     for (size_t i = 0; i < log->ending.count; i++) {
         struct process *process = log->ending.processes[i];
         bool has_ended = process_has_ended(process);
-        if (needs_check(log, process) && !(has_ended && awaits_more(log, process)))
-            check(log, process);
+        if (needs_check(log, process) && !(has_ended && awaits_more(log, process))) {
+            enter(log, process, read_state(log, process));
+            if (!process_has_ended(process))
+                note_alive(process, log->now_ns);
+        }
         process->is_in_ending = must_stay(log, process);
         log->awaited += process->is_in_ending && !process->end.is_exact;
         if (process->is_in_ending)
@@ -665,14 +657,6 @@ static void read_name(const struct process_log *log, struct process *process)
         process->cpu_ns = cpu_ns;
 }
 
-static void read_names(struct process_log *log)
-{
-    for (EACH_OPEN_PROCESS(table_of(log), process)) {
-        if (process->program.is_stale && !process_has_ended(process))
-            read_name(log, process);
-    }
-}
-
 /* Ends processes that are gone and that no scan can find any more. */
 static void end_missing(struct process_log *log)
 {
@@ -686,15 +670,6 @@ static void end_missing(struct process_log *log)
     }
 }
 
-/* Lost events may be exits, and execve() of those that live. */
-static void note_lost_events(struct process_log *log)
-{
-    log->has_lost_events = true;
-    end_missing(log);
-    for (EACH_OPEN_PROCESS(table_of(log), process))
-        process_note_lost_events(process);
-}
-
 bool process_log_end_unannounced(struct process_log *log)
 {
     bool any = false;
@@ -706,10 +681,19 @@ bool process_log_end_unannounced(struct process_log *log)
 
 void process_log_end_batch(struct process_log *log, bool lost)
 {
-    if (log->options.keeps_ended)
-        read_names(log);
-    if (lost)
-        note_lost_events(log);
+    if (log->options.keeps_ended) {
+        for (EACH_OPEN_PROCESS(table_of(log), process)) {
+            if (process->program.is_stale && !process_has_ended(process))
+                read_name(log, process);
+        }
+    }
+    if (lost) {
+        /* Lost events may be exits, and execve() of those that live. */
+        log->has_lost_events = true;
+        end_missing(log);
+        for (EACH_OPEN_PROCESS(table_of(log), process))
+            process_note_lost_events(process);
+    }
     close_ended(log);
     log->round++;
 }

@@ -86,23 +86,6 @@ static void drop_false_wait(
     thread->before_wait_ns += false_ns < new_ns ? false_ns : new_ns;
 }
 
-/*
- * Its id is another thread's now: a new one, or of the first thread that which called execve(). The
- * latter had another id before, so it counts from here on.
- */
-static void follow_id(
-    struct thread *thread, pid_t pid, const struct schedstat *now, struct run_queue_times *times)
-{
-    thread->before_run_ns = -thread->run_ns;
-    thread->before_wait_ns = -thread->wait_ns;
-    thread->has_record = false;
-    if (thread->id != pid)
-        return;
-    thread->before_run_ns += (int64_t)now->run_ns;
-    thread->before_wait_ns += (int64_t)now->wait_ns;
-    times->uncertain++;
-}
-
 /* Keeps the descriptor while that is allowed. */
 static int read_schedstat(const struct process *process, struct thread *thread,
     struct process_view *view, struct schedstat *now)
@@ -159,7 +142,18 @@ static void read_thread(const struct process *process, struct thread *thread, bo
         thread->before_run_ns = (int64_t)now.run_ns;
         thread->before_wait_ns = (int64_t)now.wait_ns;
     } else if ((int64_t)now.run_ns - thread->before_run_ns < thread->run_ns) {
-        follow_id(thread, process->pid, &now, times);
+        /*
+         * Its id is another thread's now: a new one, or of the first thread that which called
+         * execve(). The latter had another id before, so it counts from here on.
+         */
+        thread->before_run_ns = -thread->run_ns;
+        thread->before_wait_ns = -thread->wait_ns;
+        thread->has_record = false;
+        if (thread->id == process->pid) {
+            thread->before_run_ns += (int64_t)now.run_ns;
+            thread->before_wait_ns += (int64_t)now.wait_ns;
+            times->uncertain++;
+        }
     }
     drop_false_wait(process, thread, now.run_ns, now.wait_ns);
     raise_times(thread, now.run_ns, now.wait_ns, times);

@@ -193,21 +193,16 @@ static int add(struct process_tree *tree, pid_t pid, const struct process *paren
     return GPUT_OK;
 }
 
-static void add_removed_cpu(
-    struct removed_cpu *removed, const struct process *process, const struct process_view *view)
-{
-    if (process->is_main)
-        return;
-    removed->descendants_ns += process_cpu_ns(process);
-    if (process->polled->is_other)
-        removed->others_ns += process_cpu_ns(process) + process_children_ns(process, view);
-    else
-        removed->before_ns += process_before_ns(process, view);
-}
-
 static void remove_process(struct process_tree *tree, struct process *process)
 {
-    add_removed_cpu(&tree->removed, process, &tree->view);
+    if (!process->is_main) {
+        tree->removed.descendants_ns += process_cpu_ns(process);
+        if (process->polled->is_other)
+            tree->removed.others_ns +=
+                process_cpu_ns(process) + process_children_ns(process, &tree->view);
+        else
+            tree->removed.before_ns += process_before_ns(process, &tree->view);
+    }
     if (process->state != PROCESS_FOUND) {
         tree->options.removed(tree->options.user, process);
         return;

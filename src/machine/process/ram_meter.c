@@ -129,19 +129,6 @@ static uint64_t unseen_of(const struct process_tree *tree, const struct process 
         status.peak_rss_bytes, process->polled->peak_resident_bytes + tree->view.lag_bytes);
 }
 
-/* Before readings: who has forks, and what those begin with. */
-static void begin_copies(const struct process_tree *tree)
-{
-    for (size_t i = 0; i < tree->count; i++)
-        tree->processes[i]->polled->metered.forks.any = false;
-    for (size_t i = 0; i < tree->count; i++) {
-        struct process *parent = process_tree_forked_from(tree, tree->processes[i]);
-        copies_begin(tree->processes[i], parent);
-        if (parent)
-            parent->polled->metered.forks.any = true;
-    }
-}
-
 static void mark_forks(const struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
@@ -386,14 +373,6 @@ static bool knows_anonymous(const struct ram_meter *meter)
     return (double)meter->group_anonymous_bytes > GROUP_LAGS * cgroup_lag_bytes();
 }
 
-static void use_group(const struct ram_meter *meter, struct scope *combined)
-{
-    /* A process that has left the group is not in it. */
-    combined->anonymous_bytes = bytes_max(meter->group_anonymous_bytes, combined->alone_bytes);
-    combined->certain_bytes = combined->anonymous_bytes;
-    combined->group_lag_bytes = (uint64_t)cgroup_lag_bytes();
-}
-
 static void add_up(struct ram_meter *meter, const struct process_tree *tree)
 {
     struct scope main = {0}, descendants = {0}, combined = {0};
@@ -413,8 +392,12 @@ static void add_up(struct ram_meter *meter, const struct process_tree *tree)
     meter->uncopied_bytes = add_families(&meter->generations, tree->view.page_bytes, &descendants,
         &combined, &main_alone, &meter->is_unread);
     meter->uses_group = meter->readings.knows_anonymous && meter->readings.has_deferred;
-    if (meter->uses_group)
-        use_group(meter, &combined);
+    if (meter->uses_group) {
+        /* A process that has left the group is not in it. */
+        combined.anonymous_bytes = bytes_max(meter->group_anonymous_bytes, combined.alone_bytes);
+        combined.certain_bytes = combined.anonymous_bytes;
+        combined.group_lag_bytes = (uint64_t)cgroup_lag_bytes();
+    }
     /*
      * The descendants have everything but the pages that main alone has, and no more than they have
      * without regard to sharing.
@@ -458,7 +441,15 @@ int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_
     meter->files_are_stale |= has_changed;
     meter->generation = tree->generation;
     meter->readings.knows_anonymous = knows_anonymous(meter);
-    begin_copies(tree);
+    /* Before readings: who has forks, and what those begin with. */
+    for (size_t i = 0; i < tree->count; i++)
+        tree->processes[i]->polled->metered.forks.any = false;
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *parent = process_tree_forked_from(tree, tree->processes[i]);
+        copies_begin(tree->processes[i], parent);
+        if (parent)
+            parent->polled->metered.forks.any = true;
+    }
     if (meter->skip_exact)
         meter->readings.has_deferred = true;
     else

@@ -271,18 +271,6 @@ enum wall_cause process_state_read(
     return wait_cause_of_call(channel, str_text(&call));
 }
 
-/* Only those that sleep divide what is not counted. */
-static void add_sample(struct thread *thread, enum wall_cause cause, int64_t weight_ns)
-{
-    if (cause == WALL_UNKNOWN)
-        return;
-    if (cause == WALL_CAUSE_COUNT)
-        thread->samples.pages_ns += weight_ns;
-    else
-        thread->samples.ns[cause] += weight_ns;
-    thread->samples.count += cause != WALL_COMPUTING;
-}
-
 /* It sleeps as it did at the moment before. */
 static bool sleeps_on(
     const struct process *process, const struct process_view *view, int64_t *cpu_ns)
@@ -309,7 +297,15 @@ void process_states_sample(struct process *process, struct process_view *view, i
         if (!is_same)
             thread->cause = (unsigned char)process_state_read(process, thread, view);
         list->any_ran |= thread->cause == WALL_COMPUTING;
-        add_sample(thread, (enum wall_cause)thread->cause, weight_ns);
+        /* Only those that sleep divide what is not counted. */
+        enum wall_cause cause = (enum wall_cause)thread->cause;
+        if (cause != WALL_UNKNOWN) {
+            if (cause == WALL_CAUSE_COUNT)
+                thread->samples.pages_ns += weight_ns;
+            else
+                thread->samples.ns[cause] += weight_ns;
+            thread->samples.count += cause != WALL_COMPUTING;
+        }
     }
     list->state_cpu_ns = cpu_ns;
     list->has_causes = true;

@@ -87,15 +87,6 @@ void ledger_add_snapshot(struct ledger *ledger)
     ledger->cost.ticks++;
 }
 
-/* Figures that must not decrease while they are monitored. */
-static void update_totals_so_far(struct ledger *ledger)
-{
-    /* From clock ticks: no more decimals than they have. */
-    double busy = number_round(system_meter_busy_seconds(ledger->snapshot->system), 3);
-    ledger->system_cpu_seconds = fmax(ledger->system_cpu_seconds, busy);
-    ledger_update_bytes(ledger);
-}
-
 void ledger_update_bytes(struct ledger *ledger)
 {
     if (!ledger_has_bytes_so_far(ledger))
@@ -139,29 +130,13 @@ void ledger_update(struct ledger *ledger)
     limit_group_update(&ledger->limit_group);
     process_log_refresh(&ledger->log);
     ledger_update_wall(ledger);
-    update_totals_so_far(ledger);
+    /* These figures must not decrease while they are monitored. That from clock ticks has no more
+     * decimals than they have. */
+    double busy = number_round(system_meter_busy_seconds(ledger->snapshot->system), 3);
+    ledger->system_cpu_seconds = fmax(ledger->system_cpu_seconds, busy);
+    ledger_update_bytes(ledger);
     if (!isnan(ledger->snapshot->energy->energy.combined))
         ledger->has_kernel_cpu = ledger_kernel_cpu_ns(ledger) != 0;
-}
-
-static void fill_now(const struct ledger *ledger, struct gput_results *results)
-{
-    double gpu_watts = gpu_usage_sum(&ledger->gpu_usage, GPU_USAGE_POWER);
-    const struct cpu_totals *totals = &ledger->snapshot->totals;
-    memcpy(results->now.values, ledger->usage.last, sizeof results->now.values);
-    memcpy(results->now.watts, ledger->snapshot->power.watts, sizeof results->now.watts);
-    if (ledger->gpu_usage.n_devices > 0 && ledger->node->reads)
-        results->now.values[GPUT_SYSTEM_GPU_RAM] = gpu_usage_sum(&ledger->gpu_usage, GPU_USAGE_RAM);
-    /* The drivers' current figures. */
-    if (!isnan(gpu_watts))
-        results->now.watts[GPUT_ENERGY_GPU] = gpu_watts;
-    results->now.system_cpu_seconds = ledger->snapshot->system->stat_fd >= 0 && ledger->node->reads
-                                          ? ledger->system_cpu_seconds
-                                          : NAN;
-    bool has_process = ledger->settings->mode != SESSION_MACHINE;
-    results->now.main_cpu_seconds = has_process ? clock_seconds_of_ns(totals->main_ns) : NAN;
-    results->now.descendants_cpu_seconds =
-        has_process ? clock_seconds_of_ns(totals->descendants_ns) : NAN;
 }
 
 static void put_cpu_mean(const struct ledger *ledger, struct gput_results *results,
@@ -173,18 +148,6 @@ static void put_cpu_mean(const struct ledger *ledger, struct gput_results *resul
         return;
     results->mean[sum] = fmin(percent, 100.0 * machine->system_core_count);
     results->mean[hardware] = results->mean[sum] / machine->n_expected_cores;
-}
-
-/* Percent x time is the CPU time that samples add up to. Rows need not give that: one can be of an
- * interval of which another one has a part, or be cut to what the machine can have. */
-static void fill_cpu_means(const struct ledger *ledger, struct gput_results *results)
-{
-    const struct cpu_totals *totals = &ledger->snapshot->totals;
-    put_cpu_mean(ledger, results, GPUT_CPU_MAIN_SUM, GPUT_CPU_MAIN_HARDWARE, totals->main_ns);
-    put_cpu_mean(ledger, results, GPUT_CPU_DESCENDANTS_SUM, GPUT_CPU_DESCENDANTS_HARDWARE,
-        totals->descendants_ns);
-    put_cpu_mean(ledger, results, GPUT_CPU_COMBINED_SUM, GPUT_CPU_COMBINED_HARDWARE,
-        totals->main_ns + totals->descendants_ns);
 }
 
 void ledger_results(const struct ledger *ledger, struct gput_results *results)
@@ -199,7 +162,14 @@ void ledger_results(const struct ledger *ledger, struct gput_results *results)
         results->max[i] = ledger->usage.max[i];
         results->mean[i] = usage_mean(&ledger->usage, (enum gput_measurement_id)i);
     }
-    fill_cpu_means(ledger, results);
+    /* Percent x time is the CPU time that samples add up to. Rows need not give that: one can be of
+     * an interval of which another one has a part, or be cut to what the machine can have. */
+    const struct cpu_totals *totals = &ledger->snapshot->totals;
+    put_cpu_mean(ledger, results, GPUT_CPU_MAIN_SUM, GPUT_CPU_MAIN_HARDWARE, totals->main_ns);
+    put_cpu_mean(ledger, results, GPUT_CPU_DESCENDANTS_SUM, GPUT_CPU_DESCENDANTS_HARDWARE,
+        totals->descendants_ns);
+    put_cpu_mean(ledger, results, GPUT_CPU_COMBINED_SUM, GPUT_CPU_COMBINED_HARDWARE,
+        totals->main_ns + totals->descendants_ns);
     struct exactness exactness = ledger_fill_accounting(ledger, &results->accounting);
     system_counters_fill(&ledger->system_counters, results);
     ledger_fill_peaks(ledger, exactness.all_collected, results);
@@ -207,7 +177,21 @@ void ledger_results(const struct ledger *ledger, struct gput_results *results)
         session_accounting_set_bytes(&results->accounting, &ledger->bytes_so_far);
     ledger_fill_gpus(ledger, results);
     ledger_fill_gpu_peaks(ledger, results);
-    fill_now(ledger, results);
+    double gpu_watts = gpu_usage_sum(&ledger->gpu_usage, GPU_USAGE_POWER);
+    memcpy(results->now.values, ledger->usage.last, sizeof results->now.values);
+    memcpy(results->now.watts, ledger->snapshot->power.watts, sizeof results->now.watts);
+    if (ledger->gpu_usage.n_devices > 0 && ledger->node->reads)
+        results->now.values[GPUT_SYSTEM_GPU_RAM] = gpu_usage_sum(&ledger->gpu_usage, GPU_USAGE_RAM);
+    /* The drivers' current figures. */
+    if (!isnan(gpu_watts))
+        results->now.watts[GPUT_ENERGY_GPU] = gpu_watts;
+    results->now.system_cpu_seconds = ledger->snapshot->system->stat_fd >= 0 && ledger->node->reads
+                                          ? ledger->system_cpu_seconds
+                                          : NAN;
+    bool has_process = ledger->settings->mode != SESSION_MACHINE;
+    results->now.main_cpu_seconds = has_process ? clock_seconds_of_ns(totals->main_ns) : NAN;
+    results->now.descendants_cpu_seconds =
+        has_process ? clock_seconds_of_ns(totals->descendants_ns) : NAN;
     ledger_fill_energy(ledger, &results->energy);
     ledger_fill_wall(ledger, results);
     tracker_cost_fill(&ledger->cost, results);

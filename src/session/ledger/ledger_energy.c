@@ -156,28 +156,6 @@ static void add_cpu_energy(const struct ledger *ledger, struct gput_results *res
             results, "battery", GPUT_SOURCE_UNAVAILABLE, "%s", meter->why_no_battery);
 }
 
-/* A requested figure that is missing gets a reason. */
-static void add_missing_carbon(const struct ledger *ledger, struct gput_results *results)
-{
-    const struct gput_session_options *options = &ledger->settings->options;
-    bool is_asked_for = !isnan(options->carbon_intensity) || options->carbon_country;
-    if (is_asked_for && isnan(ledger->snapshot->energy->energy.combined))
-        results_add_source(results, "co2e", GPUT_SOURCE_UNAVAILABLE,
-            "the energy of the tracked processes is not known");
-}
-
-/* Power and use are only known as means over the intervals between samples. */
-static void add_shares(const struct ledger *ledger, struct gput_results *results)
-{
-    if (!isnan(results->energy.combined))
-        results_add_source(results, "energy_shares", GPUT_SOURCE_SAMPLED,
-            "estimate: the joules of each interval between two samples, shared out by CPU time, "
-            "RAM and use of GPUs in it; where power and use change together within an interval, "
-            "the share is too low: less so with shorter intervals%s",
-            lacks_cpu_time(ledger) ? "; at least: some processes may not have been waited for"
-                                   : "");
-}
-
 /* Why there are no joules of any GPU, although there are GPUs; false where there are none. */
 static bool explain_no_gpu_energy(const struct ledger *ledger, char *text, size_t size)
 {
@@ -212,31 +190,37 @@ static void explain_unknown_users(const struct ledger *ledger, char *text, size_
     }
 }
 
-static void explain_gpu_shares(const struct ledger *ledger, char *text, size_t size)
-{
-    const struct energy_meter *meter = ledger->snapshot->energy;
-    bool is_shared = meter->gpu_by_use || meter->gpu_by_memory;
-    bool is_partly = meter->unshared_joules > 0;
-    char why[192] = "";
-    if (!is_shared || is_partly)
-        explain_unknown_users(ledger, why, sizeof why);
-    snprintf(text, size, "%s%s%s",
-        meter->gpu_by_memory ? "shared out by GPU memory in use"
-        : is_shared          ? "shared out by use of their processors"
-                             : "not shared out: ",
-        is_shared && is_partly ? ", but not all: " : "", why);
-}
-
 void ledger_add_energy_sources(const struct ledger *ledger, struct gput_results *results)
 {
     const struct energy_meter *meter = ledger->snapshot->energy;
     char faults[GPUT_REASON_SIZE / 2], shares[GPUT_REASON_SIZE / 2];
     bool is_integrated = energy_meter_integrates_power(meter);
     add_cpu_energy(ledger, results);
-    add_missing_carbon(ledger, results);
-    add_shares(ledger, results);
+    /* A requested figure that is missing gets a reason. */
+    const struct gput_session_options *options = &ledger->settings->options;
+    bool is_asked_for = !isnan(options->carbon_intensity) || options->carbon_country;
+    if (is_asked_for && isnan(ledger->snapshot->energy->energy.combined))
+        results_add_source(results, "co2e", GPUT_SOURCE_UNAVAILABLE,
+            "the energy of the tracked processes is not known");
+    /* Power and use are only known as means over the intervals between samples. */
+    if (!isnan(results->energy.combined))
+        results_add_source(results, "energy_shares", GPUT_SOURCE_SAMPLED,
+            "estimate: the joules of each interval between two samples, shared out by CPU time, "
+            "RAM and use of GPUs in it; where power and use change together within an interval, "
+            "the share is too low: less so with shorter intervals%s",
+            lacks_cpu_time(ledger) ? "; at least: some processes may not have been waited for"
+                                   : "");
     energy_meter_explain_gpus(meter, faults, sizeof faults);
-    explain_gpu_shares(ledger, shares, sizeof shares);
+    bool is_shared = meter->gpu_by_use || meter->gpu_by_memory;
+    bool is_partly = meter->unshared_joules > 0;
+    char why[192] = "";
+    if (!is_shared || is_partly)
+        explain_unknown_users(ledger, why, sizeof why);
+    snprintf(shares, sizeof shares, "%s%s%s",
+        meter->gpu_by_memory ? "shared out by GPU memory in use"
+        : is_shared          ? "shared out by use of their processors"
+                             : "not shared out: ",
+        is_shared && is_partly ? ", but not all: " : "", why);
     if (!isnan(meter->energy.machine.gpu))
         results_add_source(results, "gpu_energy",
             is_integrated || faults[0] ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT, "%s%s%s; %s",

@@ -114,16 +114,6 @@ static const char *why_not_all(const struct ledger *ledger, const char *signs)
                  "collected";
 }
 
-/* Each may concern a process that was waited for after all. NULL: there is none. */
-static const char *signs_of_auto_reaped(const struct ledger *ledger)
-{
-    bool has_signs =
-        process_log_has_auto_reaped(&ledger->log) || ledger->collected.counts.lacks_some ||
-        has_zombies(ledger->snapshot->tree) ||
-        (has_all_ends(ledger) && exit_record_faults(ledger) > faults_collected(ledger));
-    return has_signs ? "some processes were not waited for" : NULL;
-}
-
 /* The exit record of every thread has arrived, and has that figure. */
 static bool has_all_run_queue_times(const struct ledger *ledger)
 {
@@ -135,7 +125,12 @@ static bool has_all_run_queue_times(const struct ledger *ledger)
 
 struct exactness ledger_exactness(const struct ledger *ledger)
 {
-    const char *signs = signs_of_auto_reaped(ledger);
+    /* Each may concern a process that was waited for after all. NULL: there is none. */
+    bool has_signs =
+        process_log_has_auto_reaped(&ledger->log) || ledger->collected.counts.lacks_some ||
+        has_zombies(ledger->snapshot->tree) ||
+        (has_all_ends(ledger) && exit_record_faults(ledger) > faults_collected(ledger));
+    const char *signs = has_signs ? "some processes were not waited for" : NULL;
     const char *why_not = why_not_all(ledger, signs);
     bool all_collected = !why_not && ledger->settings->mode != SESSION_ATTACHED;
     return (struct exactness){.all_collected = all_collected,

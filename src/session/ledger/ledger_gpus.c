@@ -38,16 +38,6 @@ static double seconds_after_start(const struct ledger *ledger, int64_t read_ns)
     return read_ns ? clock_seconds_of_ns(read_ns - ledger->settings->start_ns) : NAN;
 }
 
-static void fill_reading_times(const struct ledger *ledger, size_t i, struct gput_gpu *gpu)
-{
-    const struct gpu_usage *usage = &ledger->gpu_usage;
-    bool is_sampled = i < usage->n_devices;
-    gpu->first_reading_seconds =
-        seconds_after_start(ledger, is_sampled ? usage->devices[i].first_read_ns : 0);
-    gpu->last_reading_seconds =
-        seconds_after_start(ledger, is_sampled ? usage->devices[i].last_read_ns : 0);
-}
-
 static struct gput_gpu figures_of(
     const struct ledger *ledger, const struct gpu_device *device, size_t i)
 {
@@ -116,7 +106,12 @@ void ledger_fill_gpus(const struct ledger *ledger, struct gput_results *results)
         memcpy(gpu->pci_address, devices[i].pci_address, sizeof gpu->pci_address);
         snprintf(gpu->vendor, sizeof gpu->vendor, "%s", gpu_vendor_name(devices[i].vendor));
         gpu_device_explain(&devices[i], GPU_ENERGY, gpu->missing, sizeof gpu->missing);
-        fill_reading_times(ledger, i, gpu);
+        const struct gpu_usage *usage = &ledger->gpu_usage;
+        bool is_sampled = i < usage->n_devices;
+        gpu->first_reading_seconds =
+            seconds_after_start(ledger, is_sampled ? usage->devices[i].first_read_ns : 0);
+        gpu->last_reading_seconds =
+            seconds_after_start(ledger, is_sampled ? usage->devices[i].last_read_ns : 0);
         fill_card(ledger, i, gpu);
         drop_unknown_zeros(ledger, i, gpu);
     }

@@ -136,13 +136,6 @@ static double largest_collected(const struct ledger *ledger)
                : NAN;
 }
 
-/* An upper bound for every process; NaN: not all peaks are proven to be in it. */
-static double bound_of_all(const struct ledger *ledger, bool all_collected)
-{
-    bool is_known = ledger->collected.has_main_usage && all_collected;
-    return is_known ? (double)ledger->collected.counts.largest_rss_bytes : NAN;
-}
-
 /* `bound` is that of all processes. */
 static void fill_descendants(
     const struct ledger *ledger, double bound, const struct gput_peak *main, struct gput_peak *peak)
@@ -211,39 +204,11 @@ static void fill_combined(const struct ledger *ledger, double bound, double high
             "processes that ran at the same time");
 }
 
-/*
- * A group is charged for page cache that it fills, and for a page of a file only if it was not in
- * RAM before: this bounds RSS neither from above nor from below. Nor does what is left of it
- * without page cache and the kernel's memory: how much of these there was at the moment of the peak
- * is in no counter (ram_between.h).
- */
-static void fill_control_group(const struct ledger *ledger, struct gput_peak *peak)
-{
-    double charged =
-        ledger->collected.has_main_usage ? ledger->collected.cgroup_usage.memory_peak_bytes : NAN;
-    const char *why_not = ledger->cgroup->why_not;
-    if (ledger->settings->mode != SESSION_LAUNCHED)
-        set_peak(peak, NAN, NAN, "no control group holds exactly these processes");
-    else if (!isnan(charged))
-        set_exact(
-            peak, charged, "charged to its own control group: RSS, page cache, kernel memory");
-    else
-        set_peak(peak, NAN, NAN, *why_not ? why_not : "its control group keeps no memory peak");
-}
-
 /* ---- all peaks ---- */
 
 static void raise_to(double *max, double min)
 {
     *max = fmax(*max, min);
-}
-
-static void take_between(const struct ledger *ledger, struct gput_results *results)
-{
-    const struct ram_between *between = &ledger->between;
-    raise_to(&results->max[GPUT_MAIN_RAM], between->main_bytes);
-    raise_to(&results->max[GPUT_DESCENDANTS_RAM], between->descendants_bytes);
-    raise_to(&results->max[GPUT_COMBINED_RAM], between->combined_bytes);
 }
 
 /* A lower bound of what all had together; NaN: not known. */
@@ -310,11 +275,16 @@ void ledger_fill_peaks(
             results->peaks.limit_group = results->peaks.main;
         return;
     }
-    take_between(ledger, results);
+    const struct ram_between *between = &ledger->between;
+    raise_to(&results->max[GPUT_MAIN_RAM], between->main_bytes);
+    raise_to(&results->max[GPUT_DESCENDANTS_RAM], between->descendants_bytes);
+    raise_to(&results->max[GPUT_COMBINED_RAM], between->combined_bytes);
     struct gput_peak *main = &results->peaks.main;
     ledger_fill_main_peak(ledger, main);
     raise_peak(main, results->max[GPUT_MAIN_RAM]);
-    double bound = bound_of_all(ledger, all_collected);
+    /* An upper bound for every process; NaN: not all peaks are proven to be in it. */
+    bool is_known = ledger->collected.has_main_usage && all_collected;
+    double bound = is_known ? (double)ledger->collected.counts.largest_rss_bytes : NAN;
     fill_descendants(ledger, bound, main, &results->peaks.descendants);
     double at_least = max_at_once(ledger, results);
     raise_maxima(ledger, at_least, results);
@@ -326,7 +296,24 @@ void ledger_fill_peaks(
     else if (ledger->snapshot->ram->hugetlb_bytes > 0)
         remove_upper_bounds(results,
             "at least what was seen: the peaks that the kernel keeps are without hugetlb pages");
-    fill_control_group(ledger, &results->peaks.control_group);
+    /*
+     * A group is charged for page cache that it fills, and for a page of a file only if it was not
+     * in RAM before: this bounds RSS neither from above nor from below. Nor does what is left of it
+     * without page cache and the kernel's memory: how much of these there was at the moment of the
+     * peak is in no counter (ram_between.h).
+     */
+    double charged =
+        ledger->collected.has_main_usage ? ledger->collected.cgroup_usage.memory_peak_bytes : NAN;
+    const char *why_not = ledger->cgroup->why_not;
+    if (ledger->settings->mode != SESSION_LAUNCHED)
+        set_peak(&results->peaks.control_group, NAN, NAN,
+            "no control group holds exactly these processes");
+    else if (!isnan(charged))
+        set_exact(&results->peaks.control_group, charged,
+            "charged to its own control group: RSS, page cache, kernel memory");
+    else
+        set_peak(&results->peaks.control_group, NAN, NAN,
+            *why_not ? why_not : "its control group keeps no memory peak");
     limit_group_fill(
         &ledger->limit_group, results->peaks.control_group.bytes, &results->peaks.limit_group);
 }

@@ -39,15 +39,6 @@ static double cpu_seconds_of(const struct process *process)
     return is_known ? (double)process->cpu_ns * 1e-9 : NAN;
 }
 
-/* A program's name may have any bytes. */
-static void update_name(struct gput_process *listed, const char *name)
-{
-    struct str text = {0};
-    utf8_append(name, strlen(name), &text);
-    snprintf(listed->name, sizeof listed->name, "%s", str_text(&text));
-    str_finish(&text);
-}
-
 /* A process of the log; command lines are gathered in one text, here as offsets from 1. */
 static void take(struct gput_process *listed, const struct process *process,
     const struct epochs *epochs, struct str *commands)
@@ -75,7 +66,11 @@ static void take(struct gput_process *listed, const struct process *process,
     /* What was read before execve() is another program's. */
     if (process->program.is_stale)
         return;
-    update_name(listed, process->program.name);
+    /* A program's name may have any bytes. */
+    struct str text = {0};
+    utf8_append(process->program.name, strlen(process->program.name), &text);
+    snprintf(listed->name, sizeof listed->name, "%s", str_text(&text));
+    str_finish(&text);
     if (process->program.command) {
         listed->command_line = (const char *)(uintptr_t)(commands->length + 1);
         utf8_append(process->program.command, strlen(process->program.command), commands);
@@ -120,18 +115,6 @@ static ptrdiff_t place_of(
     return at < count && processes[at] == wanted ? (ptrdiff_t)at : -1;
 }
 
-static void add_others(struct gput_processes *list, const struct process_others *others)
-{
-    list->others.count = others->count;
-    list->others.cpu_seconds = (double)others->cpu_ns * 1e-9;
-    list->others.peak_ram_bytes = (double)others->peak_rss_bytes;
-    list->others.peak_gpu_ram_bytes = others->peak_gpu_ram_bytes;
-    list->others.read_bytes = (double)others->counts.read_call_bytes;
-    list->others.write_bytes = (double)others->counts.write_call_bytes;
-    list->others.storage_read_bytes = (double)others->counts.read_bytes;
-    list->others.storage_write_bytes = (double)task_counts_stored_bytes(&others->counts);
-}
-
 /* Where GPU RAM may have been used unseen, 0 is not a peak; and none had more than all of them. */
 static void check_gpu_ram(const struct ledger *ledger, double *bytes)
 {
@@ -139,13 +122,6 @@ static void check_gpu_ram(const struct ledger *ledger, double *bytes)
     if (*bytes > max)
         *bytes = max;
     *bytes = snapshot_gpu_bytes(ledger->snapshot, *bytes);
-}
-
-static void check_all_gpu_ram(const struct ledger *ledger, struct gput_processes *list)
-{
-    check_gpu_ram(ledger, &list->others.peak_gpu_ram_bytes);
-    for (size_t i = 0; i < list->count; i++)
-        check_gpu_ram(ledger, &list->processes[i].peak_gpu_ram_bytes);
 }
 
 static int fill_list(struct ledger *ledger, struct gput_processes *list)
@@ -187,8 +163,18 @@ int ledger_list_processes(struct ledger *ledger, struct gput_processes **process
     process_log_refresh(&ledger->log);
     process_log_read_counts(&ledger->log);
     int code = fill_list(ledger, list);
-    add_others(list, &ledger->log.ended.others);
-    check_all_gpu_ram(ledger, list);
+    list->others.count = ledger->log.ended.others.count;
+    list->others.cpu_seconds = (double)ledger->log.ended.others.cpu_ns * 1e-9;
+    list->others.peak_ram_bytes = (double)ledger->log.ended.others.peak_rss_bytes;
+    list->others.peak_gpu_ram_bytes = ledger->log.ended.others.peak_gpu_ram_bytes;
+    list->others.read_bytes = (double)ledger->log.ended.others.counts.read_call_bytes;
+    list->others.write_bytes = (double)ledger->log.ended.others.counts.write_call_bytes;
+    list->others.storage_read_bytes = (double)ledger->log.ended.others.counts.read_bytes;
+    list->others.storage_write_bytes =
+        (double)task_counts_stored_bytes(&ledger->log.ended.others.counts);
+    check_gpu_ram(ledger, &list->others.peak_gpu_ram_bytes);
+    for (size_t i = 0; i < list->count; i++)
+        check_gpu_ram(ledger, &list->processes[i].peak_gpu_ram_bytes);
     if (ledger_peaks_are_reset(ledger))
         mark_reset_peaks(list);
     list->has_command_lines = ledger->settings->options.command_lines;

@@ -298,29 +298,6 @@ static void add_counts_source(
         add_collected_counts_source(ledger, exactness, results);
 }
 
-/* Dropped pages may have been written to by other processes: as many of ours may have reached
- * storage. */
-static void add_written_source(struct gput_results *results)
-{
-    const struct gput_accounting *accounting = &results->accounting;
-    double dropped = accounting->storage_dirtied_bytes - accounting->storage_write_bytes;
-    if (dropped > 0)
-        results_add_source(results, "written_to_storage", GPUT_SOURCE_SAMPLED,
-            "at least: without %.0f bytes that never reached storage, because their files were "
-            "removed or truncated first",
-            dropped);
-}
-
-static void add_network_source(const struct ledger *ledger, struct gput_results *results)
-{
-    if (ledger->system_counters.has_traffic)
-        results_add_source(results, "network", GPUT_SOURCE_EXACT,
-            "net/dev: the whole system's, without the loopback");
-    else
-        results_add_source(
-            results, "network", GPUT_SOURCE_UNAVAILABLE, "net/dev of the process cannot be read");
-}
-
 static void add_pressure_source(const struct ledger *ledger, struct gput_results *results)
 {
     bool has_system = !isnan(results->system_pressure.some_seconds[PRESSURE_CPU]);
@@ -381,12 +358,25 @@ void ledger_add_sources(
         add_run_queue_source(ledger, exactness, results);
         ledger_add_wall_source(ledger, results);
         add_counts_source(ledger, exactness, results);
-        add_written_source(results);
+        /* Dropped pages may have been written to by other processes: as many of ours may have
+         * reached storage. */
+        const struct gput_accounting *accounting = &results->accounting;
+        double dropped = accounting->storage_dirtied_bytes - accounting->storage_write_bytes;
+        if (dropped > 0)
+            results_add_source(results, "written_to_storage", GPUT_SOURCE_SAMPLED,
+                "at least: without %.0f bytes that never reached storage, because their files were "
+                "removed or truncated first",
+                dropped);
         results_add_source(
             results, "threads", GPUT_SOURCE_SAMPLED, "at least: stat of each process that has run");
         add_files_source(ledger, results);
     }
-    add_network_source(ledger, results);
+    if (ledger->system_counters.has_traffic)
+        results_add_source(results, "network", GPUT_SOURCE_EXACT,
+            "net/dev: the whole system's, without the loopback");
+    else
+        results_add_source(
+            results, "network", GPUT_SOURCE_UNAVAILABLE, "net/dev of the process cannot be read");
     add_pressure_source(ledger, results);
     add_system_source(ledger, results);
     ledger_add_gpu_sources(ledger, results);

@@ -30,20 +30,6 @@ struct tree_sums {
     int64_t least_ns;           /* what the living have used and collected, less all that is cut */
 };
 
-/* The parts are as those of stat, which come in clock ticks: below one tick all is user time. */
-static void add_living_descendant(struct tree_sums *sums, const struct process *process,
-    const struct process_view *view, int64_t ns)
-{
-    const struct proc_stat *stat = &process->polled->stat;
-    double system_ticks = (double)(stat->stime_ticks + stat->cstime_ticks);
-    double ticks = system_ticks + (double)(stat->utime_ticks + stat->cutime_ticks);
-    int64_t of_system_ns = ticks > 0 ? (int64_t)((double)ns * system_ticks / ticks) : 0;
-    sums->user_ns += ns - of_system_ns;
-    sums->system_ns += of_system_ns;
-    if (process_has_collected(process))
-        sums->cut_ns += 2 * view->ns_per_tick;
-}
-
 static void add_process(
     struct tree_sums *sums, const struct process *process, const struct process_view *view)
 {
@@ -54,8 +40,18 @@ static void add_process(
         reported_ns = 0;
     if (is_running && own_ns > reported_ns)
         sums->unreported_ns += own_ns - reported_ns;
-    if (is_uncollected_descendant(process) && !is_zombie)
-        add_living_descendant(sums, process, view, used_ns);
+    if (is_uncollected_descendant(process) && !is_zombie) {
+        /* The parts are as those of stat, which come in clock ticks: below one tick all is user
+         * time. */
+        const struct proc_stat *stat = &process->polled->stat;
+        double system_ticks = (double)(stat->stime_ticks + stat->cstime_ticks);
+        double ticks = system_ticks + (double)(stat->utime_ticks + stat->cutime_ticks);
+        int64_t of_system_ns = ticks > 0 ? (int64_t)((double)used_ns * system_ticks / ticks) : 0;
+        sums->user_ns += used_ns - of_system_ns;
+        sums->system_ns += of_system_ns;
+        if (process_has_collected(process))
+            sums->cut_ns += 2 * view->ns_per_tick;
+    }
     /* Once it has ended, its parent may have collected it. */
     sums->least_ns += is_running && !is_zombie ? used_ns : -process_before_ns(process, view);
     if (process_baseline(process)->children_ticks > 0)
@@ -100,10 +96,17 @@ int64_t ledger_auto_reaped_cpu_ns(const void *user)
 
 /* ---- the end ---- */
 
-/* Faults and bytes of descendants still running, with what they collected; parents come first. With
- * exit records the log has that, and more. */
-static void add_living_counts(struct ledger *ledger)
+void ledger_close(struct ledger *ledger)
 {
+    struct session_counts *counts = &ledger->collected.counts;
+    if (ledger->settings->mode != SESSION_LAUNCHED && ledger->settings->mode != SESSION_SELF)
+        return;
+    if (ledger->settings->mode == SESSION_SELF) {
+        task_counts_subtract(&counts->tasks, &ledger->log.totals.collected_before);
+        counts->children_faults -= task_counts_faults(&ledger->log.totals.collected_before);
+    }
+    /* Faults and bytes of descendants still running, with what they collected; parents come first.
+     * With exit records the log has that, and more. */
     const struct process_tree *tree = ledger->snapshot->tree;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
@@ -118,40 +121,7 @@ static void add_living_counts(struct ledger *ledger)
     }
 }
 
-void ledger_close(struct ledger *ledger)
-{
-    struct session_counts *counts = &ledger->collected.counts;
-    if (ledger->settings->mode != SESSION_LAUNCHED && ledger->settings->mode != SESSION_SELF)
-        return;
-    if (ledger->settings->mode == SESSION_SELF) {
-        task_counts_subtract(&counts->tasks, &ledger->log.totals.collected_before);
-        counts->children_faults -= task_counts_faults(&ledger->log.totals.collected_before);
-    }
-    add_living_counts(ledger);
-}
-
 /* ---- CPU time ---- */
-
-/* Where that explains the difference, samples equal what the kernel counted. */
-static void undo_baseline_truncation(
-    const struct tree_sums *sums, struct gput_accounting *accounting)
-{
-    double truncated = clock_seconds_of_ns(sums->baseline_cut_ns);
-    double more = accounting->sampled_cpu_seconds - accounting->kernel_cpu_seconds;
-    if (truncated > 0 && more > 0 && more <= truncated + READ_APART_SECONDS)
-        accounting->sampled_cpu_seconds = accounting->kernel_cpu_seconds;
-}
-
-/*
- * wait4() and getrusage() truncate times to whole microseconds; CPU clocks do not. As far as that
- * explains the difference, samples equal what the kernel counted.
- */
-static void undo_truncation(const struct session_counts *counts, struct gput_accounting *accounting)
-{
-    double more = accounting->sampled_cpu_seconds - accounting->kernel_cpu_seconds;
-    if (more > 0 && more <= counts->times_truncated * 1e-6)
-        accounting->kernel_cpu_seconds = accounting->sampled_cpu_seconds;
-}
 
 /*
  * CPU time of samples and of exit records: lower bounds of the whole, including auto-reaped
@@ -223,7 +193,13 @@ static void fill_collected_cpu(const struct ledger *ledger, const struct tree_su
         clock_seconds_of_ns(user_ns + system_ns - ledger->snapshot->tree->removed.before_ns);
     if (has_group && group->cpu_seconds > accounting->kernel_cpu_seconds)
         accounting->kernel_cpu_seconds = group->cpu_seconds;
-    undo_truncation(counts, accounting);
+    /*
+     * wait4() and getrusage() truncate times to whole microseconds; CPU clocks do not. As far as
+     * that explains the difference, samples equal what the kernel counted.
+     */
+    double more = accounting->sampled_cpu_seconds - accounting->kernel_cpu_seconds;
+    if (more > 0 && more <= counts->times_truncated * 1e-6)
+        accounting->kernel_cpu_seconds = accounting->sampled_cpu_seconds;
     double counted = accounting->kernel_cpu_seconds;
     double highest = sampled_or_exit_records(ledger, sums, own_ns, accounting->sampled_cpu_seconds);
     exactness->collected_ns = has_group ? 0 : sums->cut_ns;
@@ -262,21 +238,6 @@ void ledger_compare_exit_records(struct ledger *ledger)
         sum_up(ledger->snapshot->tree).least_ns - (reported_ns - log->totals.cpu_outside_ns);
     if (missing_ns > ledger->missing_in_exit_records_ns)
         ledger->missing_in_exit_records_ns = missing_ns;
-}
-
-/*
- * Exit records lack the exit itself, and what a process used since its last clock tick; parents'
- * totals lack orphans collected elsewhere, and all since the last scan. So: exit records, plus by
- * how much the totals were higher when both were compared.
- */
-static void fill_attached_cpu(
-    const struct ledger *ledger, const struct tree_sums *sums, struct gput_accounting *accounting)
-{
-    int64_t reported_ns;
-    if (process_log_cpu_ns(&ledger->log, &reported_ns))
-        accounting->kernel_cpu_seconds =
-            fmax(clock_seconds_of_ns(reported_ns + ledger->missing_in_exit_records_ns),
-                accounting->sampled_cpu_seconds - clock_seconds_of_ns(sums->baseline_cut_ns));
 }
 
 /* ---- page faults, context switches, bytes ---- */
@@ -326,15 +287,6 @@ static void fill_collected_counts(const struct ledger *ledger, const struct exac
     clear_zero(&accounting->storage_dirtied_bytes);
 }
 
-/* Only the parent gets the final counts, but living threads can be read. */
-static void fill_attached_counts(const struct ledger *ledger, struct gput_accounting *accounting)
-{
-    struct task_counts counts = process_log_counts(&ledger->log);
-    session_accounting_set_counts(accounting, &counts);
-    if (!ledger->events->has_exit_records)
-        accounting->voluntary_context_switches = accounting->involuntary_context_switches = NAN;
-}
-
 /* ---- processes ---- */
 
 /* `has_auto_reaped`: some may not have been waited for. */
@@ -370,22 +322,6 @@ static void fill_processes(
             ledger->events->why_no_events);
 }
 
-/* The higher of two figures: what exit records gave, and what the kernel counted beyond the other
- * processes. Exit records lack most of a process that is shorter than a scheduler tick. */
-static void fill_short_lived(const struct ledger *ledger, struct gput_accounting *accounting)
-{
-    if (!ledger->events->has_exit_records)
-        return;
-    int64_t others_ns;
-    const struct process_totals *totals = &ledger->log.totals;
-    accounting->short_lived_processes = (double)totals->short_lived;
-    accounting->short_lived_cpu_seconds = clock_seconds_of_ns(totals->short_lived_cpu_ns);
-    if (totals->short_lived > 0 && process_log_has_all(&ledger->log) &&
-        process_log_others_at_most_ns(&ledger->log, &others_ns))
-        accounting->short_lived_cpu_seconds = fmax(accounting->short_lived_cpu_seconds,
-            accounting->kernel_cpu_seconds - clock_seconds_of_ns(others_ns));
-}
-
 /* How long threads waited for a CPU, where the kernel counts that. */
 static void fill_run_queue(const struct ledger *ledger, struct gput_accounting *accounting)
 {
@@ -404,8 +340,21 @@ static struct exactness fill_end(
 {
     struct exactness exactness = ledger_exactness(ledger);
     if (ledger->settings->mode == SESSION_ATTACHED) {
-        fill_attached_cpu(ledger, sums, accounting);
-        fill_attached_counts(ledger, accounting);
+        /*
+         * Exit records lack the exit itself, and what a process used since its last clock tick;
+         * parents' totals lack orphans collected elsewhere, and all since the last scan. So: exit
+         * records, plus by how much the totals were higher when both were compared.
+         */
+        int64_t reported_ns;
+        if (process_log_cpu_ns(&ledger->log, &reported_ns))
+            accounting->kernel_cpu_seconds =
+                fmax(clock_seconds_of_ns(reported_ns + ledger->missing_in_exit_records_ns),
+                    accounting->sampled_cpu_seconds - clock_seconds_of_ns(sums->baseline_cut_ns));
+        /* Only the parent gets the final counts, but living threads can be read. */
+        struct task_counts counts = process_log_counts(&ledger->log);
+        session_accounting_set_counts(accounting, &counts);
+        if (!ledger->events->has_exit_records)
+            accounting->voluntary_context_switches = accounting->involuntary_context_switches = NAN;
     } else if (ledger->settings->mode == SESSION_SELF || ledger->collected.has_main_usage) {
         fill_collected_counts(ledger, &exactness, accounting);
         fill_collected_cpu(ledger, sums, &exactness, accounting);
@@ -428,10 +377,26 @@ struct exactness ledger_fill_accounting(
     fill_processes(ledger,
         ledger->has_ended ? exactness.has_auto_reaped : process_log_has_auto_reaped(&ledger->log),
         accounting);
-    fill_short_lived(ledger, accounting);
+    /* The higher of two figures: what exit records gave, and what the kernel counted beyond the
+     * other processes. Exit records lack most of a process that is shorter than a scheduler tick.
+     */
+    if (ledger->events->has_exit_records) {
+        int64_t others_ns;
+        const struct process_totals *totals = &ledger->log.totals;
+        accounting->short_lived_processes = (double)totals->short_lived;
+        accounting->short_lived_cpu_seconds = clock_seconds_of_ns(totals->short_lived_cpu_ns);
+        if (totals->short_lived > 0 && process_log_has_all(&ledger->log) &&
+            process_log_others_at_most_ns(&ledger->log, &others_ns))
+            accounting->short_lived_cpu_seconds = fmax(accounting->short_lived_cpu_seconds,
+                accounting->kernel_cpu_seconds - clock_seconds_of_ns(others_ns));
+    }
     fill_run_queue(ledger, accounting);
     oom_kills_fill(&ledger->oom_kills, accounting);
-    undo_baseline_truncation(&sums, accounting);
+    /* Where that explains the difference, samples equal what the kernel counted. */
+    double truncated = clock_seconds_of_ns(sums.baseline_cut_ns);
+    double more = accounting->sampled_cpu_seconds - accounting->kernel_cpu_seconds;
+    if (truncated > 0 && more > 0 && more <= truncated + READ_APART_SECONDS)
+        accounting->sampled_cpu_seconds = accounting->kernel_cpu_seconds;
     if (accounting->kernel_cpu_seconds > 0 && exactness.cpu)
         accounting->captured_percent =
             accounting->sampled_cpu_seconds / accounting->kernel_cpu_seconds * 100;

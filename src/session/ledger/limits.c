@@ -82,19 +82,15 @@ static bool may_not_signal_all(struct limits *limits)
     return false;
 }
 
-static void describe(enum gput_limit_kind kind, double limit, char *text, size_t size)
-{
-    if (kind == GPUT_LIMIT_RAM || kind == GPUT_LIMIT_GPU_RAM)
-        text_fit(text, size, "%.6g MB", limit * 1e-6);
-    else
-        text_fit(text, size, "%.6g s", limit);
-}
-
 static void pass_limit(struct limits *limits, enum gput_limit_kind kind, int64_t now_ns)
 {
     const struct gput_limits *options = &limits->settings->limits;
     char amount[48];
-    describe(kind, options->values[kind], amount, sizeof amount);
+    size_t size = sizeof amount;
+    if (kind == GPUT_LIMIT_RAM || kind == GPUT_LIMIT_GPU_RAM)
+        text_fit(amount, size, "%.6g MB", options->values[kind] * 1e-6);
+    else
+        text_fit(amount, size, "%.6g s", options->values[kind]);
     double at_seconds = clock_seconds_of_ns(now_ns - limits->settings->start_ns);
     limits->is_passed |= 1u << kind;
     struct gput_limit_passed *passed = &limits->passed[limits->n_passed++];

@@ -24,24 +24,6 @@ static const char *known(const char *text)
     return text ? text : "";
 }
 
-/*
- * The same for all ranks that one launcher has started on this machine, and for no others. A
- * launcher without an id of its own is known by the process that starts the ranks here.
- */
-static void name_lock(char *name, size_t size, const struct launcher *launcher,
-    launcher_variable *variable, void *user)
-{
-    char host[65] = "", text[1024];
-    const char *start = variable(user, "PMIX_NAMESPACE");
-    bool has_id = start || (launcher->job && launcher->step);
-    gethostname(host, sizeof host - 1);
-    int length = snprintf(text, sizeof text, "%s/%s/%s/%s/%s/%s/%ld/%ld", host,
-        known(launcher->name), known(start), known(launcher->job), known(launcher->array_task),
-        known(launcher->step), launcher->restarts, has_id ? 0 : (long)getppid());
-    size_t used = length < (int)sizeof text ? (size_t)length : sizeof text - 1;
-    snprintf(name, size, "%016" PRIx64, names_hash(text, used));
-}
-
 void node_reader_join(struct node_reader *reader, const struct launcher *launcher,
     launcher_variable *variable, void *user, int64_t now_ns)
 {
@@ -50,7 +32,19 @@ void node_reader_join(struct node_reader *reader, const struct launcher *launche
         return;
     snprintf(
         reader->self, sizeof reader->self, "rank %ld, process %ld", launcher->rank, (long)getpid());
-    name_lock(name, sizeof name, launcher, variable, user);
+    /*
+     * The same for all ranks that one launcher has started on this machine, and for no others. A
+     * launcher without an id of its own is known by the process that starts the ranks here.
+     */
+    char host[65] = "", text[1024];
+    const char *start = variable(user, "PMIX_NAMESPACE");
+    bool has_id = start || (launcher->job && launcher->step);
+    gethostname(host, sizeof host - 1);
+    int length = snprintf(text, sizeof text, "%s/%s/%s/%s/%s/%s/%ld/%ld", host,
+        known(launcher->name), known(start), known(launcher->job), known(launcher->array_task),
+        known(launcher->step), launcher->restarts, has_id ? 0 : (long)getppid());
+    size_t used = length < (int)sizeof text ? (size_t)length : sizeof text - 1;
+    snprintf(name, sizeof name, "%016" PRIx64, names_hash(text, used));
     node_lock_init(&reader->lock, node_lock_folders, name);
     reader->is_shared = true;
     reader->reads = node_lock_try(&reader->lock, reader->self);

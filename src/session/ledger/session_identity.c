@@ -53,26 +53,6 @@ static void format_time(int64_t time_ns, char *text, size_t size)
     text_fit(text, size, "%s.%06dZ", second, (int)(time_ns % NS_PER_SECOND / 1000));
 }
 
-static void read_machine(struct gput_identity *identity, const char *procfs_root)
-{
-    char boot_id[64];
-    if (gethostname(identity->host, sizeof identity->host) != 0)
-        identity->host[0] = '\0';
-    identity->host[sizeof identity->host - 1] = '\0';
-    if (procfs_read(procfs_root, PROCFS_SYSTEM, "sys/kernel/random/boot_id", boot_id,
-            sizeof boot_id, NULL, NULL) == GPUT_OK)
-        FIT(boot_id, "%.*s", (int)strcspn(boot_id, "\n"), boot_id);
-    FIT(version, "%s", gput_version());
-}
-
-/* In containers it is that of the machine, too. */
-static void read_clock(struct gput_identity *identity)
-{
-    struct timex clock = {0};
-    if (adjtimex(&clock) >= 0)
-        FIT(clock, "%s", clock.status & STA_UNSYNC ? "unsynchronized" : "synchronized");
-}
-
 static bool is_own_or_child(const struct session_settings *settings)
 {
     return settings->mode == SESSION_LAUNCHED || settings->mode == SESSION_SELF;
@@ -130,21 +110,6 @@ static void read_command(struct gput_identity *identity, const struct session_se
     str_finish(&line);
 }
 
-/* In a pod the host name is its name. */
-static void add_container(struct gput_identity *identity, const struct container *container,
-    launcher_variable *variable, void *environment)
-{
-    const char *name = variable(environment, "APPTAINER_NAME");
-    FIT(cgroup, "%s", container->cgroup);
-    FIT(container, "%s", container->id);
-    FIT(pod, "%s",
-        variable(environment, "KUBERNETES_SERVICE_HOST") ? identity->host : container->pod);
-    if (!name)
-        name = variable(environment, "SINGULARITY_NAME");
-    if (name && !identity->container[0])
-        FIT(container, "%s", name);
-}
-
 /* A session of a script may have several, one after the other. */
 static void add_run(struct session_identity *state, const char *run)
 {
@@ -175,8 +140,18 @@ void session_identity_begin(struct session_identity *state, const struct session
     launcher_variable *variable =
         is_own_or_child(settings) ? environment_own_variable : environment_variable;
     session_identity_init(state);
-    read_machine(identity, procfs_root);
-    read_clock(identity);
+    char boot_id[64];
+    if (gethostname(identity->host, sizeof identity->host) != 0)
+        identity->host[0] = '\0';
+    identity->host[sizeof identity->host - 1] = '\0';
+    if (procfs_read(procfs_root, PROCFS_SYSTEM, "sys/kernel/random/boot_id", boot_id,
+            sizeof boot_id, NULL, NULL) == GPUT_OK)
+        FIT(boot_id, "%.*s", (int)strcspn(boot_id, "\n"), boot_id);
+    FIT(version, "%s", gput_version());
+    /* In containers it is that of the machine, too. */
+    struct timex clock = {0};
+    if (adjtimex(&clock) >= 0)
+        FIT(clock, "%s", clock.status & STA_UNSYNC ? "unsynchronized" : "synchronized");
     int64_t ago_ns = clock_monotonic_ns() - settings->start_ns;
     format_time(wall_clock_ns() - ago_ns, identity->start, sizeof identity->start);
     FIT(session_id, "%s", settings->id);
@@ -192,7 +167,16 @@ void session_identity_begin(struct session_identity *state, const struct session
     identity->pid = pid;
     read_user(identity, settings, pid, variable, &environment);
     read_command(identity, settings, pid, argv);
-    add_container(identity, container, variable, &environment);
+    /* In a pod the host name is its name. */
+    const char *name = variable(&environment, "APPTAINER_NAME");
+    FIT(cgroup, "%s", container->cgroup);
+    FIT(container, "%s", container->id);
+    FIT(pod, "%s",
+        variable(&environment, "KUBERNETES_SERVICE_HOST") ? identity->host : container->pod);
+    if (!name)
+        name = variable(&environment, "SINGULARITY_NAME");
+    if (name && !identity->container[0])
+        FIT(container, "%s", name);
     if (settings->has_own_procfs)
         cpu_list_allowed(pid, identity->cpus, sizeof identity->cpus);
     session_identity_add(state, variable, &environment, false);

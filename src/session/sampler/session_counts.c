@@ -14,20 +14,15 @@ static int64_t ns_of_timeval(struct timeval time)
     return (int64_t)time.tv_sec * NS_PER_SECOND + (int64_t)time.tv_usec * 1000;
 }
 
-static struct task_counts tasks_of(const struct rusage *usage)
-{
-    return (struct task_counts){.minor_faults = (uint64_t)usage->ru_minflt,
-        .major_faults = (uint64_t)usage->ru_majflt,
-        .voluntary_switches = (uint64_t)usage->ru_nvcsw,
-        .involuntary_switches = (uint64_t)usage->ru_nivcsw};
-}
-
 void session_counts_add(struct session_counts *counts, const struct rusage *usage)
 {
     counts->user_ns += ns_of_timeval(usage->ru_utime);
     counts->system_ns += ns_of_timeval(usage->ru_stime);
     counts->times_truncated += 2;
-    struct task_counts tasks = tasks_of(usage);
+    struct task_counts tasks = (struct task_counts){.minor_faults = (uint64_t)usage->ru_minflt,
+        .major_faults = (uint64_t)usage->ru_majflt,
+        .voluntary_switches = (uint64_t)usage->ru_nvcsw,
+        .involuntary_switches = (uint64_t)usage->ru_nivcsw};
     task_counts_add(&counts->tasks, &tasks);
     counts->blocks_read += (uint64_t)usage->ru_inblock;
     counts->blocks_written += (uint64_t)usage->ru_oublock;

@@ -112,16 +112,6 @@ void session_events_filter(struct session_events *events)
 /* Their number is bounded by that of pids; pids that are gone are removed when there are many. */
 #define MANY_CHILDREN 1024
 
-static void remove_collected(struct pid_vector *children)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < children->count; i++) {
-        if (kill(children->pids[i], 0) == 0)
-            children->pids[kept++] = children->pids[i];
-    }
-    children->count = kept;
-}
-
 /* Keeps the pids of processes that we started, until they are collected. */
 static void note_own_child(struct session_events *events, const struct process_event *event)
 {
@@ -137,8 +127,14 @@ static void note_own_child(struct session_events *events, const struct process_e
         children->pids[at] = children->pids[--children->count]; /* the pid was reused */
     if (is_known || !is_own)
         return;
-    if (children->count >= MANY_CHILDREN)
-        remove_collected(children);
+    if (children->count >= MANY_CHILDREN) {
+        size_t kept = 0;
+        for (size_t i = 0; i < children->count; i++) {
+            if (kill(children->pids[i], 0) == 0)
+                children->pids[kept++] = children->pids[i];
+        }
+        children->count = kept;
+    }
     pid_vector_append(children, event->pid);
 }
 

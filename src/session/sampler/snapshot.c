@@ -108,33 +108,6 @@ static bool may_be_without_memory(const struct process *process)
     return process_is_zombie(process) || proc_stat_is_kernel_thread(&process->polled->stat);
 }
 
-static void copy_memory(const struct process *process, struct gput_snapshot_process *copy)
-{
-    struct rss rss = {0};
-    if (process_has_memory(process))
-        rss = memory_rss(&process->polled->memory);
-    bool is_known = rss.total > 0 || may_be_without_memory(process);
-    copy->ram_bytes = is_known ? (double)rss.total : NAN;
-    copy->private_ram_bytes = is_known ? (double)rss.private : NAN;
-    /* An exact reading comes after the poll, and may find more. */
-    copy->peak_ram_bytes = fmax((double)process->polled->peak_resident_bytes, copy->ram_bytes);
-}
-
-static void copy_cpu(const struct snapshot *snapshot, const struct process *process,
-    const struct gput_snapshot *before, const struct copied_process *was,
-    struct copied_process *copy)
-{
-    int64_t own_ns = process->is_main ? snapshot->own_cpu_ns : 0;
-    int64_t cpu_ns = process_cpu_ns(process);
-    copy->cpu_ns = cpu_ns > own_ns ? cpu_ns - own_ns : 0;
-    copy->process.cpu_seconds = clock_seconds_of_ns(copy->cpu_ns);
-    copy->process.cpu_percent = NAN;
-    int64_t interval_ns = before ? snapshot->taken_ns - before->taken_ns : 0;
-    int64_t used_ns = copy->cpu_ns - (was ? was->cpu_ns : 0);
-    if (interval_ns > 0)
-        copy->process.cpu_percent = used_ns > 0 ? 100 * (double)used_ns / (double)interval_ns : 0;
-}
-
 /* Adds up what its threads did. Processes that are only listed have no account. */
 static void copy_account(const struct process *process, struct gput_snapshot_process *copy)
 {
@@ -178,9 +151,26 @@ static void copy_process(const struct snapshot *snapshot, const struct gput_snap
         .gpu_ram_bytes = gpu_ram_of(snapshot, process->pid),
         .start_ticks = process->polled->stat.start_time_ticks};
     command_lines->failed |= !copy_name(process->polled->stat.name, &copy->process);
-    copy_memory(process, &copy->process);
+    struct rss rss = {0};
+    if (process_has_memory(process))
+        rss = memory_rss(&process->polled->memory);
+    bool is_known = rss.total > 0 || may_be_without_memory(process);
+    copy->process.ram_bytes = is_known ? (double)rss.total : NAN;
+    copy->process.private_ram_bytes = is_known ? (double)rss.private : NAN;
+    /* An exact reading comes after the poll, and may find more. */
+    copy->process.peak_ram_bytes =
+        fmax((double)process->polled->peak_resident_bytes, copy->process.ram_bytes);
     copy_account(process, &copy->process);
-    copy_cpu(snapshot, process, before, find_before(before, process, i), copy);
+    const struct copied_process *was = find_before(before, process, i);
+    int64_t own_ns = process->is_main ? snapshot->own_cpu_ns : 0;
+    int64_t cpu_ns = process_cpu_ns(process);
+    copy->cpu_ns = cpu_ns > own_ns ? cpu_ns - own_ns : 0;
+    copy->process.cpu_seconds = clock_seconds_of_ns(copy->cpu_ns);
+    copy->process.cpu_percent = NAN;
+    int64_t interval_ns = before ? snapshot->taken_ns - before->taken_ns : 0;
+    int64_t used_ns = copy->cpu_ns - (was ? was->cpu_ns : 0);
+    if (interval_ns > 0)
+        copy->process.cpu_percent = used_ns > 0 ? 100 * (double)used_ns / (double)interval_ns : 0;
     const char *command = process->program.command;
     if (!command)
         return;
@@ -211,22 +201,6 @@ static bool copy_processes(
 
 /* ---- GPUs ---- */
 
-/* The figures of the card that people watch. */
-static void copy_card(const struct card_reading *card, struct gput_snapshot_gpu *gpu)
-{
-    char reasons[CARD_REASONS_SIZE];
-    double slowed = card->values[CARD_SLOWDOWN_REASONS];
-    gpu->clock_mhz = card->values[CARD_GRAPHICS_CLOCK];
-    gpu->max_clock_mhz = card->values[CARD_MAX_GRAPHICS_CLOCK];
-    gpu->temperature_celsius = card->values[CARD_TEMPERATURE];
-    gpu->slowdown_celsius = card->values[CARD_SLOWDOWN_TEMPERATURE];
-    gpu->power_limit_watts = card->values[CARD_POWER_LIMIT];
-    unsigned throttles = isnan(slowed) ? 0 : (unsigned)slowed & CARD_THROTTLES;
-    if (throttles)
-        snprintf(
-            gpu->slowed_by, sizeof gpu->slowed_by, "%s", card_reasons_text(throttles, reasons));
-}
-
 static bool copy_gpus(const struct snapshot *snapshot, struct gput_snapshot *copy)
 {
     const struct gpu_sample *sample = &snapshot->gpu;
@@ -248,7 +222,19 @@ static bool copy_gpus(const struct snapshot *snapshot, struct gput_snapshot *cop
             .main_sm_percent = device->main_sm_percent,
             .descendants_sm_percent = device->descendants_sm_percent,
             .power_watts = device->power_watts};
-        copy_card(gpu_set_card(snapshot->gpus, i), gpu);
+        /* The figures of the card that people watch. */
+        const struct card_reading *card = gpu_set_card(snapshot->gpus, i);
+        char reasons[CARD_REASONS_SIZE];
+        double slowed = card->values[CARD_SLOWDOWN_REASONS];
+        gpu->clock_mhz = card->values[CARD_GRAPHICS_CLOCK];
+        gpu->max_clock_mhz = card->values[CARD_MAX_GRAPHICS_CLOCK];
+        gpu->temperature_celsius = card->values[CARD_TEMPERATURE];
+        gpu->slowdown_celsius = card->values[CARD_SLOWDOWN_TEMPERATURE];
+        gpu->power_limit_watts = card->values[CARD_POWER_LIMIT];
+        unsigned throttles = isnan(slowed) ? 0 : (unsigned)slowed & CARD_THROTTLES;
+        if (throttles)
+            snprintf(
+                gpu->slowed_by, sizeof gpu->slowed_by, "%s", card_reasons_text(throttles, reasons));
         memcpy(gpu->uuid, devices[i].uuid, sizeof gpu->uuid);
         memcpy(gpu->name, devices[i].name, sizeof gpu->name);
     }

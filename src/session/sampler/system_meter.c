@@ -36,23 +36,6 @@ static void read_ram(struct system_meter *meter)
     meter->has_hugetlb = meminfo.has_hugetlb;
 }
 
-static void read_cpu(struct system_meter *meter, int64_t now_ns)
-{
-    int64_t min_ns = isnan(meter->cpu_sum_percent) ? FIRST_INTERVAL_NS : MIN_INTERVAL_NS;
-    struct system_stat stat;
-    if (now_ns - meter->since_ns < min_ns || meter->stat_fd < 0 ||
-        read_stat(meter, &stat) != GPUT_OK || stat.total_ticks <= meter->total_ticks)
-        return;
-    uint64_t total = stat.total_ticks - meter->total_ticks;
-    uint64_t busy = stat.busy_ticks > meter->busy_ticks ? stat.busy_ticks - meter->busy_ticks : 0;
-    double part = busy < total ? (double)busy / (double)total : 1.0;
-
-    meter->cpu_sum_percent = 100.0 * part * meter->core_count;
-    meter->busy_ticks = stat.busy_ticks;
-    meter->total_ticks = stat.total_ticks;
-    meter->since_ns = now_ns;
-}
-
 /* The beginning of an interval. */
 static void update_ticks(struct system_meter *meter, int64_t now_ns)
 {
@@ -131,7 +114,19 @@ void system_meter_read(struct system_meter *meter, int64_t now_ns)
         meter->ram_read_ns = now_ns;
         read_ram(meter);
     }
-    read_cpu(meter, now_ns);
+    int64_t min_ns = isnan(meter->cpu_sum_percent) ? FIRST_INTERVAL_NS : MIN_INTERVAL_NS;
+    struct system_stat stat;
+    if (now_ns - meter->since_ns < min_ns || meter->stat_fd < 0 ||
+        read_stat(meter, &stat) != GPUT_OK || stat.total_ticks <= meter->total_ticks)
+        return;
+    uint64_t total = stat.total_ticks - meter->total_ticks;
+    uint64_t busy = stat.busy_ticks > meter->busy_ticks ? stat.busy_ticks - meter->busy_ticks : 0;
+    double part = busy < total ? (double)busy / (double)total : 1.0;
+
+    meter->cpu_sum_percent = 100.0 * part * meter->core_count;
+    meter->busy_ticks = stat.busy_ticks;
+    meter->total_ticks = stat.total_ticks;
+    meter->since_ns = now_ns;
 }
 
 double system_meter_busy_seconds(const struct system_meter *meter)

@@ -55,28 +55,6 @@ static int open_recording(struct sink *sink, struct gput_error *error)
     return code;
 }
 
-/* Warns once of powers that are missing in the whole recording, and why. */
-static void warn_of_missing(struct power_sink *recording)
-{
-    const struct energy_meter *meter = recording->period.snapshot->energy;
-    char faults[GPUT_REASON_SIZE];
-    const char *end = meter->cpu.remedy[0] ? "; an administrator can run: " : ".";
-    if (meter->cpu.uses_perf)
-        return;
-    energy_counters_explain(&meter->cpu, faults, sizeof faults);
-    if (energy_counters_are_missing(&meter->cpu))
-        session_warn(recording->sink.settings,
-            "The recording goes on without the CPU's power%s: %s%s%s",
-            gpu_set_is_empty(recording->period.snapshot->gpus)
-                ? ", and no GPU was found (why: gpu-tracker doctor)"
-                : "",
-            meter->cpu.why_not, end, meter->cpu.remedy);
-    else if (faults[0])
-        session_warn(recording->sink.settings,
-            "The recording goes on without some of the CPU's power: %s%s%s", faults, end,
-            meter->cpu.remedy);
-}
-
 /* ---- Its lines ---- */
 
 /*
@@ -125,7 +103,24 @@ static void record(struct sink *sink, const struct snapshot *snapshot)
     recording->period.snapshot = snapshot;
     gpu_usage_add(&recording->period.gpu_usage, &snapshot->gpu, 0);
     if (recording->period.since_ns == 0) {
-        warn_of_missing(recording);
+        /* Warn once of powers that are missing in the whole recording, and why. */
+        const struct energy_meter *meter = recording->period.snapshot->energy;
+        char faults[GPUT_REASON_SIZE];
+        const char *end = meter->cpu.remedy[0] ? "; an administrator can run: " : ".";
+        if (!meter->cpu.uses_perf) {
+            energy_counters_explain(&meter->cpu, faults, sizeof faults);
+            if (energy_counters_are_missing(&meter->cpu))
+                session_warn(recording->sink.settings,
+                    "The recording goes on without the CPU's power%s: %s%s%s",
+                    gpu_set_is_empty(recording->period.snapshot->gpus)
+                        ? ", and no GPU was found (why: gpu-tracker doctor)"
+                        : "",
+                    meter->cpu.why_not, end, meter->cpu.remedy);
+            else if (faults[0])
+                session_warn(recording->sink.settings,
+                    "The recording goes on without some of the CPU's power: %s%s%s", faults, end,
+                    meter->cpu.remedy);
+        }
         recorded_period_begin_first(&recording->period, sink->settings->start_ns);
         /* The first period is short: of a program that soon ends, too, memory is seen. */
         recording->due_ns = sink->settings->start_ns;
