@@ -188,6 +188,7 @@ static void read_figure(const char *folder, const char *file, double factor,
 
 /* ---- hwmon ---- */
 
+/* Reads one of the temperatures if its label is that of the chip or the memory. */
 static void read_temperature(const char *folder, int number, struct card_reading *reading)
 {
     static const char *const chips[] = {"edge", "pkg", ""}, *const memories[] = {"mem", "vram"};

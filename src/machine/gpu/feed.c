@@ -162,6 +162,8 @@ struct gpu_feed *gpu_feed_create(const struct gpu_source *source,
 /* ---- the driver's side: begins and ends with the lock held, which is released during calls ----
  */
 
+/* Opens the driver without the lock, which may take seconds, and publishes its devices. Returns
+ * whether there are any to read. */
 static bool open_source(struct gpu_feed *feed)
 {
     struct gpu_feed_view *latest = feed->latest;
@@ -191,6 +193,7 @@ static bool open_source(struct gpu_feed *feed)
     return opened;
 }
 
+/* Reads the figures of all devices without the lock. Those that nobody wants are skipped. */
 static void read_devices(struct gpu_feed *feed, struct reading *reading, bool whole)
 {
     bool skipped[GPU_MAX_DEVICES];
@@ -321,6 +324,8 @@ static bool answer(struct gpu_feed *feed, struct reading *reading)
     return true;
 }
 
+/* Runs the thread of a feed: it opens the driver when it is first asked, then answers one request
+ * after the other until the feed is closed. */
 static void *answer_requests(void *argument)
 {
     struct gpu_feed *feed = argument;

@@ -78,6 +78,8 @@ static bool may_have_gpus(const struct gpu_source_options *options, struct gput_
     return false;
 }
 
+/* Says why the library cannot be used: it is damaged, there is no NVIDIA GPU, or there is one
+ * without a driver. */
 static void explain_absence(const struct gpu_source_options *options,
     const struct gput_error *error, struct gpu_source_status *status)
 {
@@ -105,6 +107,7 @@ static void explain_absence(const struct gpu_source_options *options,
     }
 }
 
+/* Frees the state, whichever of its parts were opened. */
 static void nvml_close(void *opaque)
 {
     struct nvml_state *state = opaque;
@@ -119,6 +122,7 @@ static void nvml_close(void *opaque)
     free(state);
 }
 
+/* Opens the library where there may be NVIDIA GPUs; the driver is not called yet. */
 static void *nvml_probe(const struct gpu_source_options *options, struct gpu_source_status *status)
 {
     struct gput_error error;
@@ -150,6 +154,7 @@ static void *nvml_probe(const struct gpu_source_options *options, struct gpu_sou
 
 /* ---- open ---- */
 
+/* Says what a code of the driver at its start means, and what to do about it. */
 static void explain_init(int code, struct gpu_source_status *status)
 {
     enum gpu_source_state state = GPU_SOURCE_FAILED;
@@ -215,6 +220,8 @@ static void split_mig(struct nvml_state *state)
     }
 }
 
+/* Adds the GPUs that the driver lists, each with its MIG instances. Returns whether there is one.
+ */
 static bool find_gpus(struct nvml_state *state, unsigned count)
 {
     state->n_gpus = state->n_refused = state->n_skipped = 0;
@@ -231,6 +238,7 @@ static bool find_gpus(struct nvml_state *state, unsigned count)
     return state->n_gpus > 0;
 }
 
+/* Initializes the driver, and asks how many GPUs it has and what its version is. */
 static bool start(struct nvml_state *state, unsigned *count, struct gpu_source_status *status)
 {
     int code = nvml_library_initialize(&state->library);
@@ -247,6 +255,7 @@ static bool start(struct nvml_state *state, unsigned *count, struct gpu_source_s
     return code == NVML_SUCCESS;
 }
 
+/* Starts the driver unless that would wake suspended GPUs, and finds its GPUs. */
 static bool nvml_open(void *opaque, struct gpu_source_status *status)
 {
     struct nvml_state *state = opaque;
@@ -357,6 +366,7 @@ static bool is_user_unknown(const struct nvml_state *state, uint32_t i)
     return atomic_load(&state->gpus[i].busy) && state->reader.usages[i].count == 0;
 }
 
+/* Lists the processes of each GPU, and says how far the list can be trusted. */
 static void nvml_read_processes(
     void *opaque, const struct gpu_tracked *tracked, bool whole, struct gpu_process_list *list)
 {

@@ -76,6 +76,7 @@ static int read_bar1(struct nvml_card *card, nvml_device handle, const struct ca
     return code;
 }
 
+/* Reads why the card is slowed, as a mask of our own reasons. */
 static int read_reasons(struct nvml_card *card, nvml_device handle, const struct call *call)
 {
     static const struct {

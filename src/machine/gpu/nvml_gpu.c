@@ -69,6 +69,7 @@ static int read_memory(struct nvml_gpu *gpu, struct memory *memory)
     return ask_memory(gpu->library, atomic_load(&gpu->handle), &gpu->memory_old, memory);
 }
 
+/* Reads the RAM of the machine, which is that of a GPU without memory of its own. */
 static int read_system_memory(const char *procfs_root, struct memory *memory)
 {
     struct meminfo meminfo;
@@ -173,6 +174,7 @@ static int read_ram(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
     return code;
 }
 
+/* Reads how busy the GPU and its memory are. A figure above 100 % is none. */
 static int read_utilization(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
 {
     struct nvml_utilization utilization = {0};
@@ -212,6 +214,7 @@ static int ask_power(
     return code;
 }
 
+/* Reads the energy counter by its own call, or as a field where there is no such call. */
 static int ask_energy(const struct nvml_library *library, nvml_device handle, double *joules)
 {
     unsigned long long millijoules = 0;
@@ -286,6 +289,8 @@ static void read_card_figures(struct nvml_gpu *gpu, struct gpu_device_reading *r
     reading->card.missing[CARD_MEMORY_BUSY] = NULL;
 }
 
+/* Reads each figure that the driver has not refused yet, and those of the card. It stops where the
+ * GPU is in trouble. */
 static void read_figures(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
 {
     for (size_t i = 0; i < sizeof figures / sizeof *figures && !gpu->trouble; i++) {

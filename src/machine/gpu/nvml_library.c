@@ -78,6 +78,7 @@ static const char *const usual_paths[] = {
     "/usr/lib/wsl/lib/libnvidia-ml.so.1",
 };
 
+/* Loads the library: the one that is named, or else the first of the usual ones. */
 static int load(struct nvml_library *library, const char *path, struct gput_error *error)
 {
     const char *why;

@@ -76,6 +76,7 @@ static int call_list(struct nvml_process_reader *reader, nvml_list_processes *fu
     return code;
 }
 
+/* Adds what the driver listed. Returns false without memory. */
 static bool add_entries(struct nvml_process_reader *reader, size_t size, unsigned count,
     uint32_t device, struct gpu_process_list *list)
 {
@@ -290,6 +291,7 @@ static int call_info(struct nvml_process_reader *reader, nvml_device handle,
     return NVML_INSUFFICIENT_SIZE;
 }
 
+/* Asks for the use since then by the older call, and by the newer one where that is refused. */
 static int call_usage(struct nvml_process_reader *reader, struct nvml_usage *usage,
     nvml_device handle, unsigned long long start_us, unsigned *count)
 {

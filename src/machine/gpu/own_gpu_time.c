@@ -64,6 +64,7 @@ static bool is_silent(const char *driver)
            text_begins_with(driver, "nvidia");
 }
 
+/* Says why no driver reports the GPU time of this process. */
 static int explain_none(
     const char *procfs_root, const struct drm_cards *cards, struct gput_error *error)
 {
@@ -223,6 +224,7 @@ static bool is_device(pid_t fd)
     return fstat(fd, &there) == 0 && S_ISCHR(there.st_mode);
 }
 
+/* Notes a descriptor if it is one of a card. Returns false if its GPU time cannot be known. */
 static bool take_descriptor(struct own_gpu_time *time, int folder, pid_t fd)
 {
     char name[16], path[64];
@@ -248,6 +250,8 @@ static int64_t count_descriptors(struct own_gpu_time *time)
     return fstat(folder_fd(time), &folder) == 0 ? (int64_t)folder.st_size : -1;
 }
 
+/* Goes through the descriptors of this process: it adds new clients, and keeps the time of those
+ * that were closed. */
 static void search(struct own_gpu_time *time)
 {
     struct pid_vector fds = {0};

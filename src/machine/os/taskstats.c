@@ -133,6 +133,7 @@ static bool arrange(
     return true;
 }
 
+/* Converts the kernel's record: times to nanoseconds, sizes to bytes. */
 static void convert_record(const struct taskstats_record *raw, struct taskstats_exit *exit)
 {
     *exit = (struct taskstats_exit){
@@ -239,6 +240,7 @@ static int read_answer(int fd, uint16_t *family)
     return length < 0 ? errno : EPROTO;
 }
 
+/* Registers for the records of these CPUs. Returns 0, or an errno. */
 static int request_records(int fd, const char *cpus)
 {
     uint16_t family = 0;
@@ -253,6 +255,7 @@ static int request_records(int fd, const char *cpus)
     return failure ? failure : read_answer(fd, NULL);
 }
 
+/* Says why the kernel sends no records. */
 static int explain(int failure, struct gput_error *error)
 {
     switch (failure) {

@@ -48,6 +48,8 @@ struct part {
     int64_t read_ns; /* 0: none is known */
 };
 
+/* Returns the part that was found last among processes without forks of their own, and the highest.
+ */
 static struct part latest_part(struct process *const *members, size_t count)
 {
     struct part latest = {0};

@@ -150,6 +150,7 @@ static bool counts(uint64_t bytes, const struct memory *memory)
     return bytes * 100 > memory->resident_bytes;
 }
 
+/* Adds the mapped objects of which the process has many private pages. */
 static void add_private_objects(struct private_objects *private, struct process *process)
 {
     const struct memory *memory = &process->polled->memory;
@@ -287,6 +288,7 @@ static int read_sums_or_ranges(
     return read_at_cost(pass, process, false);
 }
 
+/* Reads the memory of one process, and marks those that share it as stale. */
 static void read_exact(const struct pass *pass, const struct exact_group *group,
     struct process *process, bool marks_sharers)
 {
@@ -320,6 +322,8 @@ static void read_exact(const struct pass *pass, const struct exact_group *group,
         metered->exact.private_when_marked = memory->anonymous_private_bytes;
 }
 
+/* Adds up what the processes of one exec generation have, and decides whether they are to be read.
+ */
 static struct exact_group group_of(const struct pass *pass, struct process **members, size_t count)
 {
     struct exact_group group = {.members = members, .count = count};

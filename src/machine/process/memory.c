@@ -63,6 +63,7 @@ static struct shared_range *append_range(struct reading *reading)
     return &reading->ranges[reading->range_count++];
 }
 
+/* Adds a range of a shared object, or extends the last one. */
 static void add_range(struct reading *reading, const struct shared_range *range)
 {
     struct shared_range *last =
@@ -172,6 +173,7 @@ static uint64_t ranges_private_bytes(const struct memory *memory)
     return bytes;
 }
 
+/* Sets what smaps_rollup gave; the ranges stay those of the last smaps. */
 static void take_rollup(struct memory *memory, const struct proc_smaps_rollup *rollup)
 {
     memory->exact.private = rollup->private_bytes + rollup->private_hugetlb_bytes;
@@ -196,6 +198,7 @@ bool memory_inherit_files(struct memory *memory)
     return memory->has_inherited_files;
 }
 
+/* Reads one of the two files, in another thread. */
 static void run_exact(struct bounded_call *call)
 {
     struct exact_call *exact = (struct exact_call *)call;
@@ -216,6 +219,7 @@ static void destroy_exact(struct bounded_call *call)
     free(exact);
 }
 
+/* Has one of the two files read, and sets what it gave. GPUT_ERROR_IO: it has not answered. */
 static int read_one(
     struct memory *memory, struct bounded_calls *calls, const char *root, pid_t pid, bool rollup)
 {
@@ -479,6 +483,8 @@ static void add_sums(struct sums *sums, struct sums cluster)
     sums->pss_bytes += cluster.pss_bytes;
 }
 
+/* Adds the ranges of one object to the totals. Ranges that overlap are one cluster, whose pages
+ * count once. */
 static void add_object(struct shared_range *ranges, size_t count, struct shared_totals *totals)
 {
     struct sums all = {0}, others = {0};

@@ -111,6 +111,7 @@ static int read_stat(
     return proc_stat_parse(text, stat);
 }
 
+/* Reads the sizes of a process. */
 static int read_statm(
     struct process *process, struct process_view *view, uint64_t *resident, uint64_t *file)
 {
@@ -225,6 +226,7 @@ static int64_t cpu_ns_of_stat(const struct proc_stat *stat, const struct process
     return (int64_t)(stat->utime_ticks + stat->stime_ticks) * view->ns_per_tick;
 }
 
+/* Sets the stat of this scan. After an execve() the memory is new. */
 static void update_stat(struct process *process, const struct proc_stat *stat)
 {
     struct polled *polled = process->polled;
@@ -356,6 +358,7 @@ static int poll_cpu_clock(struct process *process, int64_t now_ns, bool *read_on
     return GPUT_OK;
 }
 
+/* Reads the CPU clock, and the rest only if that has moved. */
 static int poll_process(struct process *process, const struct process *vfork_parent,
     struct process_view *view, int64_t now_ns)
 {

@@ -374,6 +374,7 @@ static int by_number_descending(const void *a, const void *b)
     return ORDER((*right)->number, (*left)->number);
 }
 
+/* Closes the processes that have ended and await nothing more. Others stay in the list. */
 static void close_ended(struct process_log *log)
 {
     size_t waiting = 0;
@@ -512,6 +513,7 @@ void process_log_set_gpu_ram(struct process_log *log, pid_t pid, double bytes, i
 
 /* ---- events ---- */
 
+/* Adds a process that was announced. */
 static void add_fork(struct process_log *log, const struct process_event *event)
 {
     struct process *parent = process_log_get(log, event->parent);
@@ -543,6 +545,7 @@ static void add_fork(struct process_log *log, const struct process_event *event)
     enter(log, process, PROCESS_INPUT_FORK);
 }
 
+/* Adds an execve() that was announced: the memory and the name are new. */
 static void add_exec(struct process_log *log, struct process *process, int64_t time_ns)
 {
     /* Another thread called it: the leader's exit was not that of the process. */

@@ -37,6 +37,7 @@ struct process *process_table_get_open(const struct process_table *table, pid_t 
     return process;
 }
 
+/* Doubles the table. Returns false without memory. */
 static bool grow(struct process_table *table)
 {
     size_t size = table->size ? table->size * 2 : FIRST_SIZE;

@@ -116,6 +116,7 @@ static int64_t began_before(const struct process_threads *list, const struct sch
     return ns > list->before_ns ? ns : list->before_ns;
 }
 
+/* Reads what a thread ran and waited for a CPU, and counts it from the baseline on. */
 static void read_thread(const struct process *process, struct thread *thread, bool is_baseline,
     struct process_view *view, struct run_queue_times *times)
 {
@@ -223,6 +224,7 @@ static void drop_gone(struct process *process, struct process_view *view)
     list->count = kept;
 }
 
+/* Reads all threads that procfs lists now, and drops the others. */
 static void read_several(struct process *process, bool is_baseline, struct process_view *view,
     struct run_queue_times *times)
 {

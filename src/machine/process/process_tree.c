@@ -193,6 +193,7 @@ static int add(struct process_tree *tree, pid_t pid, const struct process *paren
     return GPUT_OK;
 }
 
+/* Takes a process out of the tree. Its CPU time stays in the sums of removed ones. */
 static void remove_process(struct process_tree *tree, struct process *process)
 {
     if (!process->is_main) {
@@ -212,6 +213,7 @@ static void remove_process(struct process_tree *tree, struct process *process)
     process_free(process);
 }
 
+/* Removes the processes that procfs does not have any more. */
 static void remove_reaped(struct process_tree *tree)
 {
     size_t kept = 0;
@@ -224,6 +226,7 @@ static void remove_reaped(struct process_tree *tree)
     tree->count = kept;
 }
 
+/* Polls the processes of the tree, parents before their children. */
 static void poll_known(struct process_tree *tree, int64_t now_ns)
 {
     bool any_removed = false;
@@ -289,6 +292,8 @@ static int read_list(struct process_tree *tree)
     return code;
 }
 
+/* Finds the children of a process, or our own: by its files of children, or else in a list of all
+ * processes. */
 static int children_of(struct process_tree *tree, struct process *process)
 {
     tree->found.count = 0;
@@ -308,6 +313,7 @@ static int children_of(struct process_tree *tree, struct process *process)
     return proc_list_children(&tree->list, pid, &tree->found);
 }
 
+/* Adds the children that were found and are not in the tree yet. */
 static int add_found(struct process_tree *tree, const struct process *parent, bool is_old)
 {
     for (size_t i = 0; i < tree->found.count; i++) {
@@ -323,6 +329,7 @@ static int add_found(struct process_tree *tree, const struct process *parent, bo
     return GPUT_OK;
 }
 
+/* Finds new descendants of every process that may have started some. */
 static int find_new(struct process_tree *tree, bool is_old)
 {
     if (!tree->has_children_files)

@@ -34,6 +34,7 @@ void ram_meter_finish(struct ram_meter *meter)
 
 /* ---- sums ---- */
 
+/* Gathers the shared ranges of all processes in one array. */
 static int gather_ranges(struct ram_meter *meter, const struct process_tree *tree, size_t *count)
 {
     size_t need = 0;
@@ -73,6 +74,7 @@ static bool any_has_grown(const struct process_tree *tree)
     return false;
 }
 
+/* Adds up the shared ranges where they may have changed, at most for a part of the time. */
 static int add_files(struct ram_meter *meter, const struct process_tree *tree, int64_t now_ns)
 {
     bool have_grown = any_has_grown(tree);
@@ -129,6 +131,7 @@ static uint64_t unseen_of(const struct process_tree *tree, const struct process 
         status.peak_rss_bytes, process->polled->peak_resident_bytes + tree->view.lag_bytes);
 }
 
+/* Marks the processes that have forks which were not read yet. */
 static void mark_forks(const struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
@@ -162,6 +165,7 @@ static uint64_t grown_bytes(const struct process_tree *tree, const struct proces
     return bytes_minus(beyond, parent->polled->metered.forks.unseen_bytes);
 }
 
+/* Adds the memory of one process to a sum. */
 static void add_member(struct scope *scope, const struct process *process)
 {
     const struct polled *polled = process->polled;
@@ -256,6 +260,7 @@ static void add_opaque(struct scope *scope, const struct process_tree *tree, boo
     }
 }
 
+/* Returns the RAM of a sum as total, private and shared. */
 static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
 {
     if (scope->members == 0)
@@ -373,6 +378,7 @@ static bool knows_anonymous(const struct ram_meter *meter)
     return (double)meter->group_anonymous_bytes > GROUP_LAGS * cgroup_lag_bytes();
 }
 
+/* Adds RAM up for main, descendants and both, with memory that several have counted once. */
 static void add_up(struct ram_meter *meter, const struct process_tree *tree)
 {
     struct scope main = {0}, descendants = {0}, combined = {0};

@@ -219,6 +219,7 @@ struct use {
     bool differs_in_array; /* from element to element */
 };
 
+/* Expands the placeholders of a name, and notes which there are. */
 static int expand(const struct gput_rank *rank, const char *name, long number, struct str *path,
     struct use *use, struct gput_error *error)
 {
@@ -282,6 +283,7 @@ static char *with_suffix(const char *path, const char *suffix)
     return insert_suffix(path, suffix, extension_of(path));
 }
 
+/* Expands a name to the path of a file; with %n to one that is free. */
 static int expand_name(const struct gput_rank *rank, const char *name, char **path, struct use *use,
     struct gput_error *error)
 {

@@ -19,6 +19,7 @@ void gpu_usage_finish(struct gpu_usage *usage)
     *usage = (struct gpu_usage){0};
 }
 
+/* Makes space for a number of GPUs; without memory there are fewer. */
 static void reserve(struct gpu_usage *usage, size_t count)
 {
     if (count > usage->capacity) {
@@ -43,6 +44,7 @@ static void add_untracked(struct gpu_usage_device *usage, const struct gpu_devic
     usage->has_untracked = true;
 }
 
+/* Adds a figure that stands for so many seconds. */
 static void add(struct gpu_usage_value *value, double figure, double seconds)
 {
     value->last = figure;
@@ -200,6 +202,7 @@ static void add_counted(
     }
 }
 
+/* Adds a reading of one figure of a card. */
 static void add_value(
     struct card_value *value, double figure, const struct card_figure_info *info, int64_t read_ns)
 {

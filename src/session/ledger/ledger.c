@@ -58,6 +58,7 @@ void ledger_add_scan(struct ledger *ledger, bool reads_counts, int64_t now_ns)
     ledger->log.reads_counts = false;
 }
 
+/* Gives the process log what drivers list of each process, when that is new. */
 static void update_gpu_holdings(struct ledger *ledger)
 {
     size_t count;

@@ -121,6 +121,7 @@ static bool explain_start(const struct ledger *ledger, char *text, size_t size)
     return is_late;
 }
 
+/* Says where the joules of the CPU come from, or why they are missing. */
 static void add_cpu_energy(const struct ledger *ledger, struct gput_results *results)
 {
     const struct energy_meter *meter = ledger->snapshot->energy;

@@ -38,6 +38,7 @@ static double seconds_after_start(const struct ledger *ledger, int64_t read_ns)
     return read_ns ? clock_seconds_of_ns(read_ns - ledger->settings->start_ns) : NAN;
 }
 
+/* Returns the figures of one GPU by its usage. */
 static struct gput_gpu figures_of(
     const struct ledger *ledger, const struct gpu_device *device, size_t i)
 {
@@ -149,6 +150,7 @@ static void set_gpu_peak(
     text_fit(peak->source, sizeof peak->source, "%s", source);
 }
 
+/* Says what the peaks of GPU RAM rest on. */
 static const char *source_of_gpu_peaks(const double *max, double at_most)
 {
     if (isnan(max[GPUT_COMBINED_GPU_RAM]))
@@ -188,6 +190,7 @@ void ledger_fill_gpu_peaks(const struct ledger *ledger, struct gput_results *res
 
 /* ---- sources ---- */
 
+/* Says how lists of processes were read, and how old they were. */
 static void add_list_source(const struct ledger *ledger, struct gput_results *results)
 {
     char age[64] = "", late[128] = "";
@@ -227,6 +230,7 @@ static bool hides_processes(const struct ledger *ledger)
     return false;
 }
 
+/* Says where GPU RAM of processes comes from, or why it is missing. */
 static void add_gpu_ram_source(const struct ledger *ledger, struct gput_results *results)
 {
     bool some;
@@ -265,6 +269,7 @@ static const char *state_word(enum gpu_source_state state)
     return words[state];
 }
 
+/* Says of each driver what it gives. */
 static void add_driver_sources(const struct ledger *ledger, struct gput_results *results)
 {
     size_t count;

@@ -77,6 +77,7 @@ static double peak_hwm(const struct ledger *ledger)
     return (double)(seen > kept ? seen : kept);
 }
 
+/* Fills in the peak of main by what the kernel gave when it ended. */
 static void fill_ended_main(const struct ledger *ledger, struct gput_peak *peak)
 {
     const struct process *main = ledger->log.main;

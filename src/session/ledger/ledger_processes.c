@@ -124,6 +124,7 @@ static void check_gpu_ram(const struct ledger *ledger, double *bytes)
     *bytes = snapshot_gpu_bytes(ledger->snapshot, *bytes);
 }
 
+/* Fills in the processes of the log. It fails without memory. */
 static int fill_list(struct ledger *ledger, struct gput_processes *list)
 {
     struct str commands = {0};

@@ -14,6 +14,7 @@ static bool may_have_missed_ram(const struct gput_results *results)
     return !(results->peaks.combined.at_most_bytes <= results->max[GPUT_COMBINED_RAM]);
 }
 
+/* Says how RAM was read, and what it may lack. */
 static void add_ram_source(const struct ledger *ledger, struct gput_results *results)
 {
     const struct ram_meter *ram = ledger->snapshot->ram;
@@ -142,6 +143,7 @@ static void add_split_source(
     }
 }
 
+/* Says where CPU time comes from: that of samples, and that of the kernel. */
 static void add_cpu_sources(
     const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results)
 {
@@ -169,6 +171,7 @@ static void add_cpu_sources(
     add_split_source(ledger, exactness->split, results);
 }
 
+/* Says how processes and their ends became known. */
 static void add_process_source(const struct ledger *ledger, struct gput_results *results)
 {
     const struct session_events *events = ledger->events;
@@ -227,6 +230,7 @@ static void add_run_queue_source(
     }
 }
 
+/* Says what counts of a process rest on that somebody else started. */
 static void add_attached_counts_source(const struct ledger *ledger, struct gput_results *results)
 {
     bool is_refused = isnan(results->accounting.read_bytes);
@@ -281,6 +285,7 @@ static void add_bytes_source(struct gput_results *results)
             "/proc/PID/io could not be read (`counts` says more)");
 }
 
+/* Says where faults, context switches and bytes come from. */
 static void add_counts_source(
     const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results)
 {
@@ -298,6 +303,7 @@ static void add_counts_source(
         add_collected_counts_source(ledger, exactness, results);
 }
 
+/* Says whose pressure is reported, or why none is. */
 static void add_pressure_source(const struct ledger *ledger, struct gput_results *results)
 {
     bool has_system = !isnan(results->system_pressure.some_seconds[PRESSURE_CPU]);

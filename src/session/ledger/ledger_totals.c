@@ -30,6 +30,7 @@ struct tree_sums {
     int64_t least_ns;           /* what the living have used and collected, less all that is cut */
 };
 
+/* Adds the CPU time of one process to the sums of the tree. */
 static void add_process(
     struct tree_sums *sums, const struct process *process, const struct process_view *view)
 {

@@ -30,6 +30,7 @@ static double cpu_seconds(const struct limits *limits)
     return clock_seconds_of_ns(reported_ns > sampled_ns_total ? reported_ns : sampled_ns_total);
 }
 
+/* Returns how much is used of what is limited; NaN: it is not known. */
 static double used(const struct limits *limits, enum gput_limit_kind kind, int64_t now_ns)
 {
     const double *values = limits->ledger->snapshot->sample.values;
@@ -82,6 +83,7 @@ static bool may_not_signal_all(struct limits *limits)
     return false;
 }
 
+/* Reports that a limit is passed, and ends the tree where limits are enforced. */
 static void pass_limit(struct limits *limits, enum gput_limit_kind kind, int64_t now_ns)
 {
     const struct gput_limits *options = &limits->settings->limits;

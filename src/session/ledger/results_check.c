@@ -46,6 +46,7 @@ static const struct bound_rule {
     {AT(gpu_peaks.combined), AT(gpu_peaks.descendants.bytes), "the peak of descendants"},
 };
 
+/* Withdraws upper bounds that a lower one contradicts. Returns how many. */
 static unsigned check_bounds(struct gput_results *results)
 {
     unsigned found = 0;

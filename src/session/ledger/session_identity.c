@@ -205,6 +205,7 @@ void session_identity_format_ranks(const long *ranks, size_t count, char *text, 
     str_finish(&list);
 }
 
+/* Adds a rank, in ascending order, unless it is known. */
 static void add_rank(struct session_identity *state, long rank)
 {
     size_t at = 0;

@@ -33,6 +33,7 @@ static int check_labels(const char *text, struct gput_error *error)
     return code;
 }
 
+/* Refuses options that are out of range or malformed, and enforcing where there is no limit. */
 static int check_options(struct gput_session_options *options, struct gput_error *error)
 {
     TRY(session_options_check(options, error));

@@ -139,6 +139,7 @@ static bool main_has_no_page(const struct sampler *sampler)
            !proc_stat_is_kernel_thread(&main->polled->stat);
 }
 
+/* Puts the RAM that was measured. Where main has no page for a moment, its figures are missing. */
 static void put_ram(struct sampler *sampler)
 {
     const struct ram_figures *ram = &sampler->ram.figures;
@@ -161,6 +162,7 @@ static unsigned own_threads(const struct sampler *sampler)
     return options->own_threads ? options->own_threads(options->tree.caller) : 0;
 }
 
+/* Puts the numbers of threads, without the `own` ones of main that only track. */
 static void put_threads(struct sampler *sampler, unsigned own)
 {
     uint64_t main = 0, descendants = 0;
@@ -247,6 +249,7 @@ static void raise_descendants_cpu(struct sampler *sampler)
         snapshot->descendants_ns = ns;
 }
 
+/* Scans the processes, and puts RAM, threads, CPU percents and causes. */
 static void sample_processes(
     struct sampler *sampler, const struct sampler_tick *tick, int64_t now_ns)
 {
@@ -388,6 +391,7 @@ static void sample_gpus(struct sampler *sampler, const struct sampler_tick *tick
         process_tree_close_cached_files(&sampler->tree);
 }
 
+/* Reads joules when they are due, and shares them out. */
 static void sample_energy(struct sampler *sampler, int64_t now_ns)
 {
     struct snapshot *snapshot = &sampler->snapshot;

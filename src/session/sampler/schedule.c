@@ -75,6 +75,7 @@ static bool wait_for_tick(struct schedule *schedule, int64_t deadline_ns)
     }
 }
 
+/* Runs the sampling thread: a job at each deadline. */
 static void *run(void *user)
 {
     struct schedule *schedule = user;

@@ -162,6 +162,7 @@ static bool has_arrived(const struct session_events *events)
     return events->arrived_fd < 0 || epoll_wait(events->arrived_fd, &first, 1, 0) != 0;
 }
 
+/* Reads both sockets until nothing is left, and gives what came to the log in order. */
 static void read_sockets(struct session_events *events)
 {
     size_t count;
@@ -256,6 +257,7 @@ static bool pause_for_more(const struct session_events *events, int64_t pause_ns
     return poll(&stop, 1, (int)(pause_ns / 1000000)) == 0;
 }
 
+/* Reads what has arrived, says whether processes have changed, and decides how long to rest. */
 static void read_and_report(struct session_events *events, struct reader_state *reader_state)
 {
     pthread_mutex_lock(events->lock);

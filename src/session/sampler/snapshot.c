@@ -179,6 +179,7 @@ static void copy_process(const struct snapshot *snapshot, const struct gput_snap
     str_append_bytes(command_lines, "", 1);
 }
 
+/* Copies the processes that are to be shown. Returns false without memory. */
 static bool copy_processes(
     const struct snapshot *snapshot, const struct gput_snapshot *before, struct gput_snapshot *copy)
 {
@@ -201,6 +202,7 @@ static bool copy_processes(
 
 /* ---- GPUs ---- */
 
+/* Copies the figures of all GPUs. Returns false without memory. */
 static bool copy_gpus(const struct snapshot *snapshot, struct gput_snapshot *copy)
 {
     const struct gpu_sample *sample = &snapshot->gpu;
@@ -241,6 +243,7 @@ static bool copy_gpus(const struct snapshot *snapshot, struct gput_snapshot *cop
     return true;
 }
 
+/* Copies which process uses which GPU. Returns false without memory. */
 static bool copy_uses(const struct snapshot *snapshot, struct gput_snapshot *copy)
 {
     size_t count;

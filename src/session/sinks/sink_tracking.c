@@ -119,6 +119,7 @@ static int add_gpu_table(struct tracking_output *output, struct gput_error *erro
     return GPUT_OK;
 }
 
+/* Writes a row of one GPU. */
 static int write_gpu(struct tracking_output *output, const struct tracking_row_item *item,
     int64_t now_ns, struct gput_error *error)
 {
@@ -140,6 +141,7 @@ static int write_gpu(struct tracking_output *output, const struct tracking_row_i
     return tracking_file_write_table_row(output->file, output->gpu_table, values, now_ns, error);
 }
 
+/* Puts a row for each GPU. */
 static void put_gpus(struct sink *sink, const struct snapshot *snapshot)
 {
     size_t count;
