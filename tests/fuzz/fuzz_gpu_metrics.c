@@ -1,5 +1,5 @@
 /* amdgpu's binary gpu_metrics: figures that make sense, or none; nothing is read past the table. */
-#include "machine/gpu/gpu_metrics.h"
+#include "machine/gpu/amdgpu.h"
 
 #include "fuzz_text.h"
 

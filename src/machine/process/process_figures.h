@@ -7,8 +7,8 @@
 
 #include "machine/os/task_counts.h"
 #include "machine/os/taskstats.h"
-#include "machine/process/peak_sums.h"
 #include "machine/process/process.h"
+#include "machine/process/process_totals.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,6 @@
 #include "base/wall_clock.h"
 #include "machine/os/proc_stat.h"
 #include "session/ledger/results_check.h"
-#include "session/ledger/session_accounting.h"
 
 #include <errno.h>
 #include <math.h>

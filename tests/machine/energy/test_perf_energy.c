@@ -1,4 +1,4 @@
-#include "machine/energy/perf_energy.h"
+#include "machine/energy/energy_counters.h"
 
 #include "fake_sysfs.h"
 

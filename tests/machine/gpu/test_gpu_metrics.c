@@ -1,4 +1,4 @@
-#include "machine/gpu/gpu_metrics.h"
+#include "machine/gpu/amdgpu.h"
 #include "testing.h"
 
 #include <math.h>

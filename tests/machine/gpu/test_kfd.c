@@ -1,6 +1,6 @@
 /* What KFD lists of processes, whose pids are those of the kernel's first namespace. */
 #include "fake_sysfs.h"
-#include "machine/gpu/kfd.h"
+#include "machine/gpu/amdgpu.h"
 
 #define MAIN 57
 #define GPU_ID 4660

@@ -1,4 +1,4 @@
-#include "machine/process/peak_sums.h"
+#include "machine/process/process_totals.h"
 
 #include "testing.h"
 

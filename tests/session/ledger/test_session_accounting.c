@@ -1,4 +1,4 @@
-#include "session/ledger/session_accounting.h"
+#include "session/ledger/ledger.h"
 #include "session/sampler/session_counts.h"
 
 #include "testing.h"

@@ -1,4 +1,4 @@
-#include "session/ledger/session_starts.h"
+#include "session/ledger/system_counters.h"
 
 #include "testing.h"
 
