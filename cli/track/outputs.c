@@ -313,7 +313,8 @@ void outputs_say_names(const struct outputs *outputs)
             strcmp(output->wanted, output->place) == 0)
             continue;
         warn(outputs,
-            output->taken_by == EBUSY ? "Another tracker is writing to %.300s: writing %.300s instead."
+            output->taken_by == EBUSY
+                ? "Another tracker is writing to %.300s: writing %.300s instead."
             : output->taken_by == EEXIST
                 ? "%.300s exists: writing %.300s (--overwrite replaces %.300s)."
                 : "Instead of %.300s, %.300s is written: files of one session have one number.",

@@ -78,4 +78,3 @@ void bench_fill_run(const struct gput_bench *bench, const struct gput_results *r
 
 /* Notes why figures are missing that no run has had so far. */
 void bench_fill_missing(struct gput_bench *bench, const struct gput_results *results);
-

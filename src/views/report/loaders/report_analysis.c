@@ -1,7 +1,6 @@
 #include "views/report/loaders/report_analysis.h"
 
 #include "analysis/analyze/analysis.h"
-#include "analysis/analyze/analysis.h"
 #include "analysis/analyze/exact_figures.h"
 #include "analysis/analyze/quantile_sketch.h"
 #include "base/cleanup.h"
