@@ -8,48 +8,6 @@
  * The options that each command takes, in the order of its help, with OPTION_END at the end.
  */
 
-extern const enum option_id energy_record_options[];
-extern const enum option_id energy_summary_options[];
-extern const enum option_id energy_curve_options[];
-extern const enum option_id execute_options[];
-extern const struct option_group run_groups[];
-extern const struct option_group why_groups[];
-extern const struct option_group attach_groups[];
-extern const struct option_group serve_groups[];
-extern const enum option_id why_options[];
-extern const enum option_id run_options[];
-extern const enum option_id attach_options[];
-extern const enum option_id live_options[];
-extern const enum option_id serve_options[];
-extern const enum option_id report_options[];
-extern const enum option_id bench_options[];
-extern const struct option_group bench_groups[];
-extern const enum option_id compare_runs_options[];
-extern const enum option_id job_options[];
-extern const enum option_id history_options[];
-extern const enum option_id size_options[];
-extern const enum option_id plot_options[];
-extern const enum option_id push_options[];
-extern const enum option_id show_options[];
-extern const enum option_id doctor_options[];
-extern const enum option_id gpus_options[];
-extern const enum option_id analyze_options[];
-extern const enum option_id compare_options[];
-extern const enum option_id combine_options[];
-extern const enum option_id mark_options[];
-extern const enum option_id timeline_merge_options[];
-extern const enum option_id profile_job_options[];
-extern const enum option_id profile_steps_options[];
-extern const enum option_id profile_phases_options[];
-extern const enum option_id profile_utilization_options[];
-extern const enum option_id profile_devices_options[];
-extern const enum option_id profile_dataloader_options[];
-extern const enum option_id profile_rows_options[];
-extern const enum option_id profile_kineto_options[];
-extern const enum option_id profile_kineto_top_options[];
-extern const enum option_id profile_python_options[];
-extern const enum option_id help_options[];
-
 /* Where metrics go. */
 #define PUSH_OPTIONS                                                                               \
     OPTION_OTLP, OPTION_REMOTE_WRITE, OPTION_PUSH_INTERVAL, OPTION_PUSH_TIMEOUT, OPTION_LABEL
@@ -68,25 +26,25 @@ extern const enum option_id help_options[];
 
 #define COMMON_OPTIONS OPTION_HELP, OPTION_VERSION
 
-const enum option_id energy_record_options[] = {COMMON_OPTIONS, OPTION_OUTPUT_FOLDER,
+static const enum option_id energy_record_options[] = {COMMON_OPTIONS, OPTION_OUTPUT_FOLDER,
     OPTION_ENERGY_DRIVER, OPTION_PERIOD, OPTION_MEASUREMENT_PERIOD, OPTION_CONT, OPTION_CMD,
     OPTION_OUTPUT, OPTION_TRACKING_FORMAT, OPTION_TRACKING_FILE, OPTION_OVERWRITE, OPTION_GPU_BRAND,
     OPTION_GPU_UUIDS, OPTION_DISABLE_LOGS, OPTION_END};
-const enum option_id energy_summary_options[] = {COMMON_OPTIONS, OPTION_WINDOW_START,
+static const enum option_id energy_summary_options[] = {COMMON_OPTIONS, OPTION_WINDOW_START,
     OPTION_WINDOW_END, OPTION_OUTPUT, OPTION_SUMMARY_FORMAT, OPTION_END};
-const enum option_id energy_curve_options[] = {COMMON_OPTIONS, OPTION_WINDOW_START,
+static const enum option_id energy_curve_options[] = {COMMON_OPTIONS, OPTION_WINDOW_START,
     OPTION_WINDOW_END, OPTION_CURVE_OUTPUT, OPTION_CURVE_FORMAT, OPTION_END};
 
-const enum option_id help_options[] = {COMMON_OPTIONS, OPTION_END};
-const enum option_id execute_options[] = {OPTION_HELP, OPTION_PROGRAM_VERSION, OPTION_EXECUTE,
-    TRACKING_OPTIONS, OPTION_PROGRESS, OPTION_END};
-const enum option_id run_options[] = {COMMON_OPTIONS, OPTION_NO_CONFIG, TRACKING_OPTIONS,
+static const enum option_id help_options[] = {COMMON_OPTIONS, OPTION_END};
+static const enum option_id execute_options[] = {OPTION_HELP, OPTION_PROGRAM_VERSION,
+    OPTION_EXECUTE, TRACKING_OPTIONS, OPTION_PROGRESS, OPTION_END};
+static const enum option_id run_options[] = {COMMON_OPTIONS, OPTION_NO_CONFIG, TRACKING_OPTIONS,
     OPTION_PROGRESS, OPTION_LIVE, OPTION_LIVE_MARKS, OPTION_REGIONS, OPTION_REGION_FILE,
     OPTION_REGION_FILTER, OPTION_REGION_DEPTH, OPTION_REGION_MIN, OPTION_REGION_EXACT,
     OPTION_PHASE_TOKEN, OPTION_PHASES, OPTION_TORCH_TRACE, OPTION_TORCH_TRACE_FILE, OPTION_END};
-const enum option_id why_options[] = {
+static const enum option_id why_options[] = {
     COMMON_OPTIONS, OPTION_NO_CONFIG, TRACKING_OPTIONS, OPTION_PROGRESS, OPTION_END};
-const struct option_group run_groups[] = {
+static const struct option_group run_groups[] = {
     {"Results", {OPTION_OUTPUT, OPTION_TRACKING_FORMAT, OPTION_HTML_REPORT, OPTION_QUIET}},
     {"Samples", {OPTION_SLEEP_TIME, OPTION_TRACKING_FILE}},
     {"Look", {OPTION_LIVE, OPTION_PROCESSES, OPTION_REGIONS}},
@@ -94,41 +52,42 @@ const struct option_group run_groups[] = {
     {"Metrics", {OPTION_LISTEN, OPTION_OTLP}},
     {NULL, {OPTION_END}},
 };
-const struct option_group why_groups[] = {
+static const struct option_group why_groups[] = {
     {"Results", {OPTION_OUTPUT, OPTION_TRACKING_FORMAT, OPTION_HTML_REPORT, OPTION_QUIET}},
     {"Samples", {OPTION_SLEEP_TIME, OPTION_TRACKING_FILE, OPTION_PROCESSES}},
     {"Limits", {OPTION_LIMIT, OPTION_ENFORCE}},
     {NULL, {OPTION_END}},
 };
-const struct option_group attach_groups[] = {
+static const struct option_group attach_groups[] = {
     {"Results", {OPTION_OUTPUT, OPTION_TRACKING_FORMAT, OPTION_HTML_REPORT, OPTION_QUIET}},
     {"Samples", {OPTION_FOR, OPTION_SLEEP_TIME, OPTION_TRACKING_FILE, OPTION_PROCESSES}},
     {"Limits", {OPTION_LIMIT, OPTION_ENFORCE}},
     {"Metrics", {OPTION_LISTEN, OPTION_OTLP}},
     {NULL, {OPTION_END}},
 };
-const struct option_group serve_groups[] = {
+static const struct option_group serve_groups[] = {
     {"Page", {OPTION_SERVE_LISTEN, OPTION_OWNERS, OPTION_SLEEP_TIME}},
     {"GPUs", {OPTION_GPU_BRAND, OPTION_GPU_UUIDS, OPTION_GPU_PARTS}},
     {"Send", {OPTION_OTLP, OPTION_REMOTE_WRITE, OPTION_PUSH_INTERVAL, OPTION_LABEL}},
     {"Power", {OPTION_ENERGY_FOLDER}},
     {NULL, {OPTION_END}},
 };
-const enum option_id live_options[] = {COMMON_OPTIONS, OPTION_LIVE_JOB, OPTION_LIVE_MARKS,
+static const enum option_id live_options[] = {COMMON_OPTIONS, OPTION_LIVE_JOB, OPTION_LIVE_MARKS,
     OPTION_SLEEP_TIME, OPTION_GPU_BRAND, OPTION_GPU_UUIDS, OPTION_DISABLE_LOGS, OPTION_END};
-const enum option_id attach_options[] = {
+static const enum option_id attach_options[] = {
     COMMON_OPTIONS, OPTION_NO_CONFIG, OPTION_FOR, TRACKING_OPTIONS, OPTION_END};
-const enum option_id serve_options[] = {COMMON_OPTIONS, OPTION_SERVE_LISTEN, OPTION_OWNERS,
+static const enum option_id serve_options[] = {COMMON_OPTIONS, OPTION_SERVE_LISTEN, OPTION_OWNERS,
     OPTION_SLEEP_TIME, OPTION_GPU_BRAND, OPTION_GPU_UUIDS, OPTION_GPU_PARTS, OPTION_ENERGY_FOLDER,
     OPTION_ENERGY_DRIVER, OPTION_MEASUREMENT_PERIOD, OPTION_CONT, PUSH_OPTIONS, OPTION_DISABLE_LOGS,
     OPTION_END};
-const enum option_id show_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_TRACKING_FORMAT,
+static const enum option_id show_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_TRACKING_FORMAT,
     OPTION_RAM_UNIT, OPTION_GPU_RAM_UNIT, OPTION_TIME_UNIT, OPTION_END};
-const enum option_id report_options[] = {COMMON_OPTIONS, OPTION_REPORT_OUTPUT, OPTION_OVERWRITTEN,
-    OPTION_REPORT_FORMAT, OPTION_PERFETTO, OPTION_REPORT_MARKS, OPTION_REPORT_TITLE, OPTION_END};
-const enum option_id push_options[] = {COMMON_OPTIONS, OPTION_OTLP, OPTION_REMOTE_WRITE,
+static const enum option_id report_options[] = {COMMON_OPTIONS, OPTION_REPORT_OUTPUT,
+    OPTION_OVERWRITTEN, OPTION_REPORT_FORMAT, OPTION_PERFETTO, OPTION_REPORT_MARKS,
+    OPTION_REPORT_TITLE, OPTION_END};
+static const enum option_id push_options[] = {COMMON_OPTIONS, OPTION_OTLP, OPTION_REMOTE_WRITE,
     OPTION_SENT_INTERVAL, OPTION_PUSH_TIMEOUT, OPTION_LABEL, OPTION_END};
-const enum option_id bench_options[] = {COMMON_OPTIONS, OPTION_BENCH_NAME, OPTION_BENCH_RUNS,
+static const enum option_id bench_options[] = {COMMON_OPTIONS, OPTION_BENCH_NAME, OPTION_BENCH_RUNS,
     OPTION_BENCH_PRECISION, OPTION_BENCH_MIN_TIME, OPTION_BENCH_MAX_TIME, OPTION_BENCH_WARMUP,
     OPTION_BENCH_SETUP, OPTION_BENCH_PREPARE, OPTION_BENCH_CONCLUDE, OPTION_BENCH_CLEANUP,
     OPTION_BENCH_IGNORE_FAILURE, OPTION_BENCH_INPUT, OPTION_BENCH_SHOW_OUTPUT, OPTION_BENCH_TIMEOUT,
@@ -136,67 +95,69 @@ const enum option_id bench_options[] = {COMMON_OPTIONS, OPTION_BENCH_NAME, OPTIO
     OPTION_BENCH_IN_ORDER, OPTION_BENCH_KEEP, OPTION_BENCH_WORK, OPTION_BENCH_BASELINE,
     OPTION_BENCH_FAIL_IF, OPTION_BENCH_OUTPUT, OPTION_BENCH_FORMAT, OPTION_BENCH_DETAILS,
     OPTION_BENCH_QUIET, OPTION_SLEEP_TIME, OPTION_GPU_UUIDS, OPTION_END};
-const struct option_group bench_groups[] = {
+static const struct option_group bench_groups[] = {
     {"Commands", {OPTION_BENCH_NAME, OPTION_BENCH_PARAMETER, OPTION_BENCH_SHELL}},
     {"Runs", {OPTION_BENCH_RUNS, OPTION_BENCH_WARMUP, OPTION_BENCH_PREPARE, OPTION_BENCH_MAX_TIME}},
     {"Results", {OPTION_BENCH_OUTPUT, OPTION_BENCH_FORMAT, OPTION_BENCH_WORK}},
     {"Compare", {OPTION_BENCH_BASELINE, OPTION_BENCH_FAIL_IF}},
     {NULL, {OPTION_END}},
 };
-const enum option_id compare_runs_options[] = {
+static const enum option_id compare_runs_options[] = {
     COMMON_OPTIONS, OPTION_OUTPUT, OPTION_COMPARED_FORMAT, OPTION_COMPARED_FAIL_IF, OPTION_END};
-const enum option_id job_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_JOB_FORMAT,
+static const enum option_id job_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_JOB_FORMAT,
     OPTION_JOB_TABLE, OPTION_HTML_REPORT, OPTION_END};
-const enum option_id history_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_HISTORY_FORMAT,
-    OPTION_HISTORY_SINCE, OPTION_HISTORY_LAST, OPTION_HISTORY_SORT, OPTION_END};
-const enum option_id size_options[] = {COMMON_OPTIONS, OPTION_SIZE_FORMAT, OPTION_SIZE_SHARE,
+static const enum option_id history_options[] = {COMMON_OPTIONS, OPTION_OUTPUT,
+    OPTION_HISTORY_FORMAT, OPTION_HISTORY_SINCE, OPTION_HISTORY_LAST, OPTION_HISTORY_SORT,
+    OPTION_END};
+static const enum option_id size_options[] = {COMMON_OPTIONS, OPTION_SIZE_FORMAT, OPTION_SIZE_SHARE,
     OPTION_NEXT_SIZE_OF, OPTION_NEXT_RANKS, OPTION_HISTORY_SINCE, OPTION_END};
-const enum option_id plot_options[] = {COMMON_OPTIONS, OPTION_PLOT_OUTPUT, OPTION_OVERWRITTEN,
-    OPTION_PLOT_FIGURES, OPTION_PLOT_BLOCKS, OPTION_REPORT_MARKS, OPTION_PLOT_START,
-    OPTION_PLOT_END, OPTION_PLOT_SIZE, OPTION_PLOT_TITLE, OPTION_END};
-const enum option_id doctor_options[] = {
+static const enum option_id plot_options[] = {COMMON_OPTIONS, OPTION_PLOT_OUTPUT,
+    OPTION_OVERWRITTEN, OPTION_PLOT_FIGURES, OPTION_PLOT_BLOCKS, OPTION_REPORT_MARKS,
+    OPTION_PLOT_START, OPTION_PLOT_END, OPTION_PLOT_SIZE, OPTION_PLOT_TITLE, OPTION_END};
+static const enum option_id doctor_options[] = {
     COMMON_OPTIONS, OPTION_OUTPUT, OPTION_FORMAT, OPTION_FIX_SCRIPT, OPTION_GPU_BRAND, OPTION_END};
-const enum option_id gpus_options[] = {COMMON_OPTIONS, OPTION_TABLE_OUTPUT, OPTION_TABLE_FORMAT,
-    OPTION_GPUS_TABLE, OPTION_GPU_PARTS, OPTION_WATCH, OPTION_WATCH_INTERVAL, OPTION_GPU_BRAND,
-    OPTION_GPU_UUIDS, OPTION_END};
-const enum option_id analyze_options[] = {COMMON_OPTIONS, OPTION_ANALYZED_FILE,
+static const enum option_id gpus_options[] = {COMMON_OPTIONS, OPTION_TABLE_OUTPUT,
+    OPTION_TABLE_FORMAT, OPTION_GPUS_TABLE, OPTION_GPU_PARTS, OPTION_WATCH, OPTION_WATCH_INTERVAL,
+    OPTION_GPU_BRAND, OPTION_GPU_UUIDS, OPTION_END};
+static const enum option_id analyze_options[] = {COMMON_OPTIONS, OPTION_ANALYZED_FILE,
     OPTION_SUB_TRACKING_FILE, OPTION_OUTPUT, OPTION_ANALYSIS_FORMAT, OPTION_ALL, OPTION_DETAILS,
     OPTION_OPEN_CALLS, OPTION_BY, OPTION_CORES, OPTION_END};
-const enum option_id compare_options[] = {COMMON_OPTIONS, OPTION_MAP, OPTION_COMPARISON_CONFIG,
-    OPTION_STATISTIC, OPTION_OUTPUT, OPTION_COMPARISON_FORMAT, OPTION_ALL, OPTION_RELATIVE,
-    OPTION_FAIL_IF, OPTION_END};
-const enum option_id combine_options[] = {
+static const enum option_id compare_options[] = {COMMON_OPTIONS, OPTION_MAP,
+    OPTION_COMPARISON_CONFIG, OPTION_STATISTIC, OPTION_OUTPUT, OPTION_COMPARISON_FORMAT, OPTION_ALL,
+    OPTION_RELATIVE, OPTION_FAIL_IF, OPTION_END};
+static const enum option_id combine_options[] = {
     COMMON_OPTIONS, OPTION_COMBINED_FILE, OPTION_PART, OPTION_MIX, OPTION_CORES, OPTION_END};
-const enum option_id mark_options[] = {
+static const enum option_id mark_options[] = {
     COMMON_OPTIONS, OPTION_MARKED_FILE, OPTION_MARKED_PROCESS, OPTION_END};
 
-const enum option_id timeline_merge_options[] = {COMMON_OPTIONS, OPTION_MERGED_OUTPUT, OPTION_START,
-    OPTION_STOP, OPTION_STEPS, OPTION_UNIT, OPTION_SUFFIX, OPTION_LOW, OPTION_CORES, OPTION_END};
+static const enum option_id timeline_merge_options[] = {COMMON_OPTIONS, OPTION_MERGED_OUTPUT,
+    OPTION_START, OPTION_STOP, OPTION_STEPS, OPTION_UNIT, OPTION_SUFFIX, OPTION_LOW, OPTION_CORES,
+    OPTION_END};
 
 /* What all commands that make tables take. */
 #define TABLE_OPTIONS COMMON_OPTIONS, OPTION_TABLE_OUTPUT, OPTION_TABLE_FORMAT
 #define RECORDING_OPTIONS TABLE_OPTIONS, OPTION_CORES
 #define SELECTION_OPTIONS OPTION_START, OPTION_STOP, OPTION_STEPS, OPTION_UNIT
 
-const enum option_id profile_job_options[] = {RECORDING_OPTIONS, OPTION_END};
-const enum option_id profile_steps_options[] = {
+static const enum option_id profile_job_options[] = {RECORDING_OPTIONS, OPTION_END};
+static const enum option_id profile_steps_options[] = {
     RECORDING_OPTIONS, OPTION_STEPS_BY, SELECTION_OPTIONS, OPTION_END};
-const enum option_id profile_phases_options[] = {
+static const enum option_id profile_phases_options[] = {
     RECORDING_OPTIONS, OPTION_PHASE, SELECTION_OPTIONS, OPTION_END};
-const enum option_id profile_utilization_options[] = {RECORDING_OPTIONS, OPTION_RESOURCE,
+static const enum option_id profile_utilization_options[] = {RECORDING_OPTIONS, OPTION_RESOURCE,
     OPTION_UTILIZATION_BY, OPTION_PHASE, SELECTION_OPTIONS, OPTION_END};
-const enum option_id profile_devices_options[] = {
+static const enum option_id profile_devices_options[] = {
     RECORDING_OPTIONS, OPTION_RESOURCE, OPTION_RANGES, SELECTION_OPTIONS, OPTION_END};
-const enum option_id profile_dataloader_options[] = {
+static const enum option_id profile_dataloader_options[] = {
     RECORDING_OPTIONS, OPTION_TABLE, SELECTION_OPTIONS, OPTION_END};
-const enum option_id profile_rows_options[] = {RECORDING_OPTIONS, OPTION_TABLE, OPTION_METRIC,
-    SELECTION_OPTIONS, OPTION_AT, OPTION_BETWEEN, OPTION_END};
-const enum option_id profile_kineto_options[] = {RECORDING_OPTIONS, OPTION_END};
-const enum option_id profile_kineto_top_options[] = {
+static const enum option_id profile_rows_options[] = {RECORDING_OPTIONS, OPTION_TABLE,
+    OPTION_METRIC, SELECTION_OPTIONS, OPTION_AT, OPTION_BETWEEN, OPTION_END};
+static const enum option_id profile_kineto_options[] = {RECORDING_OPTIONS, OPTION_END};
+static const enum option_id profile_kineto_top_options[] = {
     RECORDING_OPTIONS, OPTION_COUNT_SHOWN, OPTION_END};
-const enum option_id profile_python_options[] = {TABLE_OPTIONS, OPTION_SORT, OPTION_PYTHON_BY,
-    OPTION_COUNT_SHOWN, OPTION_PROFILER, SELECTION_OPTIONS, OPTION_START_PHASE, OPTION_END_PHASE,
-    OPTION_START_MODE, OPTION_END_MODE, OPTION_NODE, OPTION_END};
+static const enum option_id profile_python_options[] = {TABLE_OPTIONS, OPTION_SORT,
+    OPTION_PYTHON_BY, OPTION_COUNT_SHOWN, OPTION_PROFILER, SELECTION_OPTIONS, OPTION_START_PHASE,
+    OPTION_END_PHASE, OPTION_START_MODE, OPTION_END_MODE, OPTION_NODE, OPTION_END};
 
 static const struct command commands[] = {
     {

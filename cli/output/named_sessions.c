@@ -16,6 +16,10 @@
 
 #include <gputracker/recorded.h>
 
+/* Finds the newest tracking file (.csv, .sqlite) likewise; `command` is its name, for the error:
+ * "report". */
+static int newest_file_of_samples(const char *command, char **name, struct gput_error *error);
+
 /* "rank0=path" is a session with a name, unless that is what its file is called. A slash before the
  * sign may be that of a path, as in "runs/lr=0.1.csv". */
 static int read_session(
@@ -212,7 +216,7 @@ int newest_file_of_results(char **name, struct gput_error *error)
                        "(.gpu-tracker_*). Name a report in JSON: gpu-tracker show usage.json");
 }
 
-int newest_file_of_samples(const char *command, char **name, struct gput_error *error)
+static int newest_file_of_samples(const char *command, char **name, struct gput_error *error)
 {
     TRY(find(has_name_of_samples, has_samples, "tracking file", name, error));
     return *name ? GPUT_OK

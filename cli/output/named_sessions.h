@@ -31,7 +31,3 @@ void named_sessions_free(struct named_sessions *read);
  * GPUT_ERROR_MEMORY.
  */
 int newest_file_of_results(char **name, struct gput_error *error);
-
-/* Finds the newest tracking file (.csv, .sqlite) likewise; `command` is its name, for the error:
- * "report". */
-int newest_file_of_samples(const char *command, char **name, struct gput_error *error);

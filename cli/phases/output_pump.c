@@ -11,6 +11,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+/* Begins a phase, which ends the previous one. `is_redrawn`: if it is the previous one, it
+ * continues. May be called by any thread. */
+static void phase_log_begin(struct phase_log *log, const char *name, bool is_redrawn);
+
 /* After output of a terminal, time to wait for settings that follow it. */
 #define SETTINGS_MS 100
 
@@ -225,7 +229,7 @@ static void end_phase(struct phase_log *log)
     log->current[0] = '\0';
 }
 
-void phase_log_begin(struct phase_log *log, const char *name, bool is_redrawn)
+static void phase_log_begin(struct phase_log *log, const char *name, bool is_redrawn)
 {
     char block[sizeof log->current];
     pthread_mutex_lock(&log->lock);

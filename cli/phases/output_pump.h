@@ -67,9 +67,5 @@ void output_pump_finish(struct output_pump *pump);
  * recorded. Errors: those of gput_blocks_open(). */
 int phase_log_open(struct phase_log *log, const char *path, pid_t pid, struct gput_error *error);
 
-/* Begins a phase, which ends the previous one. `is_redrawn`: if it is the previous one, it
- * continues. May be called by any thread. */
-void phase_log_begin(struct phase_log *log, const char *name, bool is_redrawn);
-
 /* Ends the last phase and completes the file. Nothing is recorded any more. */
 void phase_log_close(struct phase_log *log);

@@ -24,6 +24,14 @@
 
 #include <gputracker/history.h>
 
+/* Finds out whether sessions are kept: --no-history, then GPUT_HISTORY, --history or the config
+ * file, then what `gpu-tracker history on` set. Freed by kept_history_finish(). Errors:
+ * GPUT_ERROR_MEMORY. */
+static int kept_history_begin(
+    struct kept_history *history, const struct arguments *arguments, struct gput_error *error);
+
+static void kept_history_finish(struct kept_history *history);
+
 /* Between samples, so that a view is drawn twice a second. */
 #define LIVE_SECONDS 0.5
 
@@ -339,7 +347,7 @@ void tracking_finish(struct tracking *tracking)
     free(tracking->marks);
 }
 
-int kept_history_begin(
+static int kept_history_begin(
     struct kept_history *history, const struct arguments *arguments, struct gput_error *error)
 {
     char folder[PATH_MAX];
@@ -360,7 +368,7 @@ int kept_history_begin(
     return GPUT_OK;
 }
 
-void kept_history_finish(struct kept_history *history)
+static void kept_history_finish(struct kept_history *history)
 {
     free(history->size_of);
     *history = (struct kept_history){0};

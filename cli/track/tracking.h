@@ -95,16 +95,8 @@ bool tracking_read_number(const char *text, double min, double *seconds);
 int tracking_read_labels(
     const struct arguments *arguments, char **labels, struct gput_error *error);
 
-/* Finds out whether sessions are kept: --no-history, then GPUT_HISTORY, --history or the config
- * file, then what `gpu-tracker history on` set. Freed by kept_history_finish(). Errors:
- * GPUT_ERROR_MEMORY. */
-int kept_history_begin(
-    struct kept_history *history, const struct arguments *arguments, struct gput_error *error);
-
 /* Adds the session, after its reports were written. A failure is one warning, unless warnings are
  * not wanted. `command` with its arguments; NULL: a process that was attached to. `stop_fd`: see
  * screen.h. */
 void kept_history_add(const struct tracking *tracking, const struct gput_results *results,
     const char *const *command, int stop_fd);
-
-void kept_history_finish(struct kept_history *history);

@@ -10,6 +10,14 @@
 #include <unistd.h>
 #include <zlib.h>
 
+static const unsigned char gzip_head[GZIP_HEAD_BYTES] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 3};
+
+/* Adds a part to the length and the check of `whole`, which are zero at first. */
+static void gzip_part_count(struct gzip_part *whole, const struct gzip_part *part);
+
+/* Makes the trailer of a file with all parts that were counted. */
+static void gzip_end(const struct gzip_part *whole, unsigned char end[GZIP_END_BYTES]);
+
 #define ENOUGH (256u << 10)
 
 bool output_file_is_straight(const char *path)
@@ -234,8 +242,6 @@ void output_file_discard(struct output_file *file)
 #define FLUSH_BYTES 16
 
 /* Header of gzip (RFC 1952): DEFLATE, no name, no time, fastest level, Unix. */
-const unsigned char gzip_head[GZIP_HEAD_BYTES] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 3};
-
 int gzip_part_pack(const struct str *text, struct gzip_part *part, struct gput_error *error)
 {
     z_stream stream = {0};
@@ -265,7 +271,7 @@ void gzip_part_finish(struct gzip_part *part)
     str_finish(&part->bytes);
 }
 
-void gzip_part_count(struct gzip_part *whole, const struct gzip_part *part)
+static void gzip_part_count(struct gzip_part *whole, const struct gzip_part *part)
 {
     whole->check = (uint32_t)crc32_combine(whole->check, part->check, (z_off_t)part->length);
     whole->length += part->length;
@@ -277,7 +283,7 @@ static void put_number(uint32_t number, unsigned char *bytes)
         bytes[i] = (unsigned char)(number >> (8 * i));
 }
 
-void gzip_end(const struct gzip_part *whole, unsigned char end[GZIP_END_BYTES])
+static void gzip_end(const struct gzip_part *whole, unsigned char end[GZIP_END_BYTES])
 {
     end[0] = 3; /* an empty last block */
     end[1] = 0;

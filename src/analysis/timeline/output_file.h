@@ -22,8 +22,6 @@ struct gzip_part {
 #define GZIP_HEAD_BYTES 10
 #define GZIP_END_BYTES 10
 
-extern const unsigned char gzip_head[GZIP_HEAD_BYTES];
-
 /* A part of the output, written in one go. */
 struct output_piece {
     struct gzip_part part; /* if not compressed, `bytes` is the text */
@@ -79,9 +77,3 @@ void output_file_discard(struct output_file *file);
 int gzip_part_pack(const struct str *text, struct gzip_part *part, struct gput_error *error);
 
 void gzip_part_finish(struct gzip_part *part);
-
-/* Adds a part to the length and the check of `whole`, which are zero at first. */
-void gzip_part_count(struct gzip_part *whole, const struct gzip_part *part);
-
-/* Makes the trailer of a file with all parts that were counted. */
-void gzip_end(const struct gzip_part *whole, unsigned char end[GZIP_END_BYTES]);
