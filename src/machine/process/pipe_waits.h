@@ -42,6 +42,7 @@ struct pipe_waits {
     struct pipe_end known[PIPE_MAX_KNOWN];
     size_t next_known;
     int64_t not_before_ns; /* the next search for holders */
+    uint64_t moments;
 };
 
 /* After process_tree_sample_states(): a moment that stands for so much time. */
