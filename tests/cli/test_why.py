@@ -77,9 +77,9 @@ class Why(CommandTest):
 
     def test_the_summary_has_a_line_where_it_tells_something(self):
         done = self.run_command("run", "--", *SLEEPER)
-        self.assertRegex(done.stderr, r"\n  Time spent +\d+ %  asleep \(timer\)")
+        self.assertRegex(done.stderr, r"\n  Time went +\d+ %  asleep \(timer\)")
         done = self.run_command("run", "--", "true")
-        self.assertNotIn("Time spent", done.stderr)
+        self.assertNotIn("Time went", done.stderr)
 
     def test_json_is_the_report(self):
         done = self.run_command("why", "-f", "json", "-o", "report.json", "--", *SLEEPER)

@@ -25,7 +25,6 @@ static const struct {
     {"io", "I/O"},
     {"id", "ID"},
     {"pid", "PID"},
-    {"went", "spent"},
     {"oom", "OOM"},
     {"n", "number of"},
     {"uuid", "UUID"},

@@ -600,7 +600,7 @@ static void write_time_went(struct summary *summary)
     why_sentence(wall, 3, fewer, sizeof fewer);
     str_append(&detail, causes + strlen(figure) + 1);
     str_append(&shorter, fewer + strlen(figure) + 1);
-    summary_row_or_shorter(summary, "Time spent", figure, &detail, &shorter);
+    summary_row_or_shorter(summary, "Time went", figure, &detail, &shorter);
 }
 
 /* What a user calls what a source gives; others have the label of their name. */

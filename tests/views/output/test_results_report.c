@@ -198,7 +198,7 @@ TEST(figures_have_units_that_fit_where_none_was_chosen)
 TEST(a_label_does_not_repeat_the_unit_of_its_figure)
 {
     static const char *const lines[] = {"   CPU time:\n      Kernel: 12.5 s\n",
-        "      Wait time: 1.5 s\n", "Time spent:\n   Total: 10 s\n", "   Asleep (pipe): 2 s\n",
+        "      Wait time: 1.5 s\n", "Time went:\n   Total: 10 s\n", "   Asleep (pipe): 2 s\n",
         "   Waiting for a CPU: 3 s\n", "      CPU, some tasks waited: 4 s\n",
         "      I/O, all tasks waited: n/a\n"};
     struct gput_results results = make_results();
