@@ -139,6 +139,7 @@ static const enum option_id timeline_merge_options[] = {COMMON_OPTIONS, OPTION_M
 #define RECORDING_OPTIONS TABLE_OPTIONS, OPTION_CORES
 #define SELECTION_OPTIONS OPTION_START, OPTION_STOP, OPTION_STEPS, OPTION_UNIT
 
+#ifdef WITH_TRAINING
 static const enum option_id profile_job_options[] = {RECORDING_OPTIONS, OPTION_END};
 static const enum option_id profile_steps_options[] = {
     RECORDING_OPTIONS, OPTION_STEPS_BY, SELECTION_OPTIONS, OPTION_END};
@@ -158,6 +159,7 @@ static const enum option_id profile_kineto_top_options[] = {
 static const enum option_id profile_python_options[] = {TABLE_OPTIONS, OPTION_SORT,
     OPTION_PYTHON_BY, OPTION_COUNT_SHOWN, OPTION_PROFILER, SELECTION_OPTIONS, OPTION_START_PHASE,
     OPTION_END_PHASE, OPTION_START_MODE, OPTION_END_MODE, OPTION_NODE, OPTION_END};
+#endif
 
 static const struct command commands[] = {
     {

@@ -106,7 +106,7 @@ class Attach(CommandTest):
         output, _ = self.finish(tracker)
         self.assertEqual(tracker.returncode, 0)
         self.assert_is_summary(output)
-        self.assertRegex(output, rf"^gpu-tracker: {CONSUMER}, pid {process.pid}\n  Time .*s  (the process ended|exit status 0)\n")
+        self.assertRegex(output, rf"^gpu-tracker: {CONSUMER}, pid {process.pid}\n  Time .*s  (the process has ended|exit status 0)\n")
 
     def test_says_how_the_process_ended(self):
         """Where the kernel announces ends."""
@@ -120,7 +120,7 @@ class Attach(CommandTest):
             output, _ = self.finish(tracker)
             identity = json.loads((self.folder / "rows.csv.session.json").read_text())
             if identity.keys().isdisjoint({"exit_status", "signal"}):
-                self.assertIn("the process ended", output)
+                self.assertIn("the process has ended", output)
             else:
                 self.assertRegex(output, rf"\n  Time .*s  {re.escape(said)}\n")
             self.assertIn(f"sh, pid {process.pid}", (self.folder / "r.html").read_text())

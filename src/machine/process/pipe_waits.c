@@ -162,10 +162,21 @@ static bool holds(const char *procfs_root, pid_t pid, uint64_t inode, bool for_w
     return found;
 }
 
+/* Adds up what changes when a process executes another program, which closes most descriptors. */
+static uint64_t programs_of(const struct process_tree *tree)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < tree->count && i < MAX_SEARCHED; i++)
+        sum += tree->processes[i]->polled->exec_generation;
+    return sum;
+}
+
+/* Finds the processes of the tree that hold the other end of a pipe. */
 static void search_holders(
     struct pipe_end *end, const struct process_tree *tree, const struct process *waiter)
 {
     end->generation = tree->generation;
+    end->programs = programs_of(tree);
     end->n_holders = 0;
     end->is_own = holds(tree->view.procfs_root, waiter->pid, end->inode, !end->is_write);
     for (size_t i = 0; i < tree->count && i < MAX_SEARCHED; i++) {
@@ -176,8 +187,8 @@ static void search_holders(
     }
 }
 
-/* The end of a pipe for which a process waits, with its holders: as known, or as searched for now
- * where processes have come or gone since. */
+/* Returns the end of a pipe for which a process waits, with its holders. They are searched for
+ * again when processes started, ended or executed another program. */
 static struct pipe_end *find_end(struct pipe_waits *waits, const struct process_tree *tree,
     const struct process *waiter, uint64_t inode, bool is_write)
 {
@@ -187,7 +198,9 @@ static struct pipe_end *find_end(struct pipe_waits *waits, const struct process_
             end = &waits->known[i];
     }
     int64_t now_ns = clock_monotonic_ns();
-    if ((end && end->generation == tree->generation) || now_ns < waits->not_before_ns)
+    bool is_current =
+        end && end->generation == tree->generation && end->programs == programs_of(tree);
+    if (is_current || now_ns < waits->not_before_ns)
         return end;
     if (!end) {
         end = &waits->known[waits->next_known++ % PIPE_MAX_KNOWN];

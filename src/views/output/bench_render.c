@@ -727,7 +727,7 @@ static void bench_html(const struct doc *document, struct str *text)
     const struct gput_bench_render_options options = {0};
     const struct doc *machine = doc_get(document, "machine"), *head = doc_get(document, "bench");
     str_printf(text,
-        "<!doctype text><text lang=en><meta charset=utf-8><meta name=viewport "
+        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
         "content=\"width=device-width\"><title>Benchmark</title><style>%s</style>"
         "<p class=eyebrow>gpu-tracker bench</p><h1>Benchmark</h1><p class=facts>",
         style);

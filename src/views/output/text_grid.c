@@ -126,16 +126,17 @@ void text_grid_write_rows(struct text_grid *grid, size_t first, size_t end, stru
              * where names are all it has. */
             CLEANUP_STR struct str cut = {0};
             const struct text_grid_column *options = &grid->columns[column];
+            const char *shown = cell;
             size_t width = grid->widths[column], used = utf8_width(cell);
             size_t blanks = used < width ? width - used : 0;
             if (used > width) {
                 str_append(&cut, cell);
                 utf8_cut(&cut, width);
-                cell = str_text(&cut);
+                shown = str_text(&cut);
             }
             if (!options->is_left)
                 str_append_repeated(text, ' ', blanks);
-            str_append(text, cell);
+            str_append(text, shown);
             bool is_last = column + 1 == grid->n_columns;
             if (options->is_left && (!is_last || column == 0))
                 str_append_repeated(text, ' ', blanks);
