@@ -40,6 +40,27 @@ if os.fork() == 0:
 select.select([ends[0]], [], [])
 os.wait()
 """
+# What may be taken for that, and is something else: another thread writes, a socket is awaited too, there is a time limit.
+NO_CHILD = (
+    """
+import os, select, threading, time
+ends = os.pipe()
+threading.Thread(target=lambda: (time.sleep(2), os.write(ends[1], b"x"))).start()
+select.select([ends[0]], [], [])
+""", """
+import os, select, socket, subprocess
+ends, (own, other) = os.pipe(), socket.socketpair()
+child = subprocess.Popen(["sleep", "2"], stdin=other)
+other.close()
+select.select([ends[0], own], [], [])
+child.wait()
+""", """
+import os, select, subprocess
+ends, child = os.pipe(), subprocess.Popen(["sleep", "2"])
+select.select([ends[0]], [], [], 1.5)
+child.kill()
+child.wait()
+""")
 
 
 class Why(CommandTest):
@@ -137,6 +158,14 @@ class Why(CommandTest):
             self.skipTest("the memory of a child cannot be read here")
         self.assertGreater(report["main_thread"]["child_seconds"], report["main_thread"]["poll_seconds"])
         self.assertGreater(report["time_went"]["timer_seconds"], report["time_went"]["poll_seconds"])
+
+    def test_who_may_wait_for_something_else_does_not_wait_for_a_child(self):
+        for code in NO_CHILD:
+            done = self.run_command("why", "-f", "json", "-o", "report.json", "--overwrite", "--", *python(code))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            main_thread = json.loads((self.folder / "report.json").read_text())["main_thread"]
+            self.assertGreater(main_thread["poll_seconds"], 0.5 * main_thread["seconds"])
+            self.assertLess(main_thread["child_seconds"], 0.3 * main_thread["seconds"])
 
     def test_a_file_that_is_no_session_is_refused(self):
         (self.folder / "x.json").write_text("{}")

@@ -27,12 +27,14 @@ struct pipe_wait {
 
 /* Who holds an end of a pipe, as of the last search. */
 struct pipe_end {
-    uint64_t inode;                /* 0: not in use */
-    bool is_write;                 /* it is waited for by a writer */
+    uint64_t inode; /* 0: not in use */
+    bool is_write;  /* it is waited for by a writer */
+    pid_t waiter;
     uint64_t generation, programs; /* of the tree, as of the search */
     pid_t holders[PIPE_MAX_HOLDERS];
     size_t n_holders;
-    bool is_own; /* the waiter itself holds the other end, too */
+    bool is_own;      /* the waiter itself holds the other end, too */
+    bool is_complete; /* all processes of the tree were searched */
 };
 
 /* All zeroes at the start. */
