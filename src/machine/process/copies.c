@@ -2,7 +2,7 @@
 
 #include "machine/process/bytes.h"
 
-/* So many faults say what part of them are copies. */
+/* With this many faults, the share of copies among them is known. */
 #define FAULTS_FOR_A_PART 64
 
 /* `then`, plus the change from `before` to `now`. */
@@ -22,7 +22,8 @@ void copies_begin(struct process *process, struct process *parent)
         parent->polled->metered.copies.alone_bytes = parent->polled->metered.copies.least_bytes = 0;
 }
 
-/* How much the process may have copied from its last reading, or its fork, up to so many faults. */
+/* Returns how much the process may have copied since its last reading, or its fork, up to that
+ * number of faults. */
 static uint64_t at_most_copied(const struct process *process, uint64_t faults, uint64_t page_bytes)
 {
     const struct copies *copies = &process->polled->metered.copies;

@@ -43,7 +43,7 @@ void copies_set_basis(struct process *const *members, size_t count, uint64_t pag
 void copies_add_reading(struct process *process, struct process *const *members, size_t count,
     uint64_t page_bytes, int64_t now_ns);
 
-/* What the process has alone: main, of which the others have all but that. */
+/* Returns what a process has alone. Main has alone what none of the others shares with it. */
 uint64_t copies_alone_bytes(const struct process *process, struct process *const *members,
     size_t count, uint64_t page_bytes);
 

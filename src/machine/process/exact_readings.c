@@ -51,7 +51,7 @@ struct pass {
     struct exact_readings *readings;
     struct process_tree *tree;
     struct private_objects *private;
-    bool is_alone; /* one process has all the memory */
+    bool is_alone; /* true where one process has all the memory */
     int64_t now_ns;
 };
 
@@ -99,14 +99,14 @@ static bool has_copied_much(const struct exact_group *group)
     return group->copied * 20 > group->bytes;
 }
 
-/* Whether a reading now would stall the process more than allowed. A sleeping one is not stalled.
- */
+/* True where a reading now would stall the process for more than is allowed. A sleeping process
+ * is not stalled. */
 static bool must_pause(const struct process *process, int64_t now_ns)
 {
     return now_ns < process->polled->metered.exact.not_before_ns && process->polled->has_run;
 }
 
-/* Whether an exact reading could give new figures. */
+/* True where an exact reading could give new figures. */
 static bool needs_reading(
     const struct pass *pass, const struct exact_group *group, const struct process *process)
 {
@@ -390,7 +390,7 @@ static void read_members(const struct pass *pass, const struct exact_group *grou
         copies_set_basis(group->members, group->count, pass->tree->view.page_bytes);
 }
 
-/* What reading all members that need it costs, as far as earlier readings tell. */
+/* Returns what it costs to read all members that need it, estimated from earlier readings. */
 static int64_t cost_of(const struct pass *pass, const struct exact_group *group)
 {
     int64_t highest = 0, sum = 0;

@@ -37,7 +37,7 @@ struct reading {
     bool failed;
 };
 
-/* What another thread reads: it has copies of all that it needs. */
+/* A reading in another thread, with copies of everything that it needs. */
 struct exact_call {
     struct bounded_call call;
     char *root;
@@ -412,7 +412,7 @@ static int by_moment_owner(const void *left, const void *right)
     return ORDER(a->owner, b->owner);
 }
 
-/* What one owner has in a cluster. */
+/* The bytes of one owner in a cluster. */
 struct part {
     uint64_t private_bytes, shared_bytes;
     uint64_t shared_pss_bytes; /* its proportional share of the shared ones */

@@ -36,7 +36,7 @@ struct shared_range {
     uint64_t private_bytes; /* resident, mapped by this process alone */
     uint64_t shared_bytes;  /* resident, mapped by others too */
     uint64_t pss_bytes;     /* private + each shared page divided by the number of its mappers */
-    uint64_t grown_bytes;   /* that may have become private since the reading */
+    uint64_t grown_bytes;   /* bytes that may have become private since the reading */
     uint32_t owner;         /* index of the process; 0 is the main process */
     int64_t read_ns;        /* time of the reading; the same for all ranges of one owner */
     bool is_stale;          /* some of the private bytes may be shared with others by now */
@@ -77,7 +77,8 @@ struct memory {
 
     uint64_t files_pss_bytes; /* files and shared memory likewise; of smaps_rollup */
 
-    /* A fork that was not read with smaps: its files and shared memory are those of another. */
+    /* true for a fork that was not read with smaps: it has the files and shared memory of
+     * another process */
     bool has_inherited_files;
 
     /* File and shared mappings, from smaps; adjacent ones of one object are merged. */
@@ -134,8 +135,8 @@ struct rss memory_rss(const struct memory *memory);
 /* Resident anonymous bytes, as of the last fast reading. */
 uint64_t memory_anonymous_bytes(const struct memory *memory);
 
-/* Those of them that other processes map too (copy-on-write after a fork), as of the last exact
- * reading. */
+/* Resident anonymous bytes that other processes map, too (copy-on-write after a fork), as of the
+ * last exact reading. */
 uint64_t memory_anonymous_shared_bytes(const struct memory *memory);
 
 /* This process's proportional share of its anonymous memory; adds up over all sharers. */

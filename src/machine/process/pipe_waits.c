@@ -249,7 +249,8 @@ static struct pipe_end *find_end(struct pipe_waits *waits, const struct process_
 
 /* ---- moments ---- */
 
-/* What a process does: it runs where one of its threads does. */
+/* Returns what a process does: it computes if one of its threads does, else what its first
+ * thread does. */
 static enum wall_cause cause_of(const struct process *process)
 {
     const struct process_threads *list = process->threads;
@@ -262,7 +263,7 @@ static enum wall_cause cause_of(const struct process *process)
     return process_state_cause(list->threads[0].cause);
 }
 
-/* Whether main waits for a process, or for one that does. */
+/* True where main waits for a process, directly or through others. */
 static bool is_awaited(const struct process_tree *tree, const struct process *process)
 {
     for (int depth = 0; process && depth < MAX_DEPTH; depth++) {

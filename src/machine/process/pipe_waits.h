@@ -22,7 +22,7 @@ struct pipe_wait {
     bool is_write;                 /* the waiter writes, and the holder is to read */
     size_t n_holders;              /* the most at one moment */
     int64_t ns, polled_ns;         /* for how long it waited; of that, in poll */
-    struct wall_samples meanwhile; /* of the holders, which together stand for that time */
+    struct wall_samples meanwhile; /* what the holders did during that time */
 };
 
 /* Who holds an end of a pipe, as of the last search. */
@@ -47,5 +47,6 @@ struct pipe_waits {
     uint64_t moments;
 };
 
-/* After process_tree_sample_states(): a moment that stands for so much time. */
+/* Looks at the processes at one moment, which stands for `weight_ns`. Call after
+ * process_tree_sample_states(). */
 void pipe_waits_sample(struct pipe_waits *waits, struct process_tree *tree, int64_t weight_ns);

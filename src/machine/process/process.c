@@ -267,7 +267,7 @@ static uint64_t exec_generation_of(pid_t pid, const struct process_view *view)
     return has_stat ? stat.start_stack_address : 0;
 }
 
-/* What the first poll reads. */
+/* Reads what is read of a process only once, at its first poll. */
 static int read_first(
     struct process *process, const struct process *parent, struct process_view *view)
 {

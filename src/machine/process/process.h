@@ -39,10 +39,10 @@ struct exact_reading {
 /* What it has copied of memory that forks share (machine/process/copies.h). */
 struct copies {
     bool has_begun, has_basis;
-    uint64_t pool_bytes;            /* that its family shared when all of it was read */
+    uint64_t pool_bytes;            /* bytes that its family shared when all of it was read */
     uint64_t share_bytes;           /* its proportional share of that moment */
     uint64_t basis_anonymous_bytes; /* what it had in all then */
-    uint64_t own_bytes;             /* that count for it alone, as of its last reading */
+    uint64_t own_bytes;             /* bytes that count for it alone, as of its last reading */
     uint64_t alone_bytes, anonymous_bytes, faults; /* of that reading; a fork begins with 0 */
     uint64_t grown_bytes; /* what a fork that was not read yet certainly has of its own */
     uint64_t least_bytes; /* the least that another had of its own then */
@@ -59,7 +59,7 @@ struct fork_memory {
     uint64_t family_bytes; /* the most that it or one of its forks has */
 };
 
-/* What the RAM meter keeps of a process. */
+/* The RAM meter's state of a process. */
 struct metered {
     uint32_t members;      /* of its exec generation in the tree, itself included */
     uint64_t members_hash; /* hash of the set of these */
@@ -81,7 +81,7 @@ struct kernel_readings {
     uint64_t hwm_bytes; /* VmHWM as last read; 0: it was not */
 };
 
-/* Whether its environment was read, and when: execve() replaces it. */
+/* Whether and when its environment was read: execve() replaces it. */
 struct environment_reading {
     bool is_read;
     uint64_t exec_generation;
@@ -131,18 +131,19 @@ struct polled {
     uint64_t peak_resident_bytes; /* highest RSS polled, but as a vfork child */
 
     struct metered metered;
-    struct environment_reading environment; /* kept by who reads it */
+    struct environment_reading environment; /* kept by its reader */
 };
 
-/* What was known of a thread at the tick before: where its time since then went is what came. */
+/* What was known of a thread at the previous tick. The difference tells where its time since
+ * then went. */
 struct thread_before {
     int64_t wall_ns, run_ns, wait_ns;
     struct wall_samples samples;
     enum wall_cause cause;
 };
 
-/* How long a thread ran, and how long it was ready to run and waited for a CPU (process_threads).
- */
+/* The time that a thread ran, and the time that it was ready to run but waited for a CPU
+ * (process_threads). */
 struct thread {
     pid_t id;
     int schedstat_fd; /* -1: it is not open */
@@ -163,7 +164,7 @@ struct thread {
     struct thread_before before;
 };
 
-/* Whether it is known what its threads sleep in. */
+/* true where it is known what its threads sleep in */
 enum process_states {
     PROCESS_STATES_NEW,
     PROCESS_STATES_KNOWN,
@@ -193,14 +194,14 @@ struct process_threads {
     struct wall_account recent, recent_children;
 };
 
-/* What stays of the last poll when procfs has the process no more. */
+/* What is kept of the last poll when procfs no longer has the process. */
 struct last_poll {
     int64_t read_ns;
     pid_t parent;     /* another than the process that started it, if that has ended */
     bool child_ended; /* since its collected figures were read */
 };
 
-/* What exit records gave, those of its threads added up. */
+/* Figures of its exit records: the sum over its threads. */
 struct exit_figures {
     unsigned records;
     bool is_complete;    /* the last one has arrived */
@@ -211,7 +212,7 @@ struct exit_figures {
     struct task_counts counts; /* faults, switches, bytes */
 };
 
-/* What was used before tracking began. */
+/* Figures from before tracking began. */
 struct baseline {
     bool is_old; /* the process started before tracking began */
     int64_t cpu_ns;
@@ -278,7 +279,7 @@ struct process {
     struct process_history history;
     struct process *next; /* in the same slot of the table */
 
-    /* What each kind of input gave. Each may be NULL; all are owned. */
+    /* Figures by kind of input. Each may be NULL; all are owned. */
     struct polled *polled;
     struct baseline *baseline; /* of main, and of those that are old */
     struct exit_figures *exits;

@@ -84,8 +84,8 @@ struct wall_account process_path_account(
     return account;
 }
 
-/* What a thread does now. It is only read of a first thread that may do something else than at the
- * last moment. `view` NULL: it has ended. */
+/* Returns what a thread does now. Only a first thread that may do something else than at the
+ * last moment is read again. `view` NULL: the process has ended. */
 static enum wall_cause cause_now(
     struct process *process, struct thread *thread, bool has_worked, struct process_view *view)
 {
@@ -95,7 +95,7 @@ static enum wall_cause cause_now(
     return process_state_read(process, thread, view);
 }
 
-/* What is known of a thread now, which the next tick subtracts. */
+/* Returns what is known of a thread now; the next tick subtracts it. */
 static struct thread_before known_of(const struct process *process, const struct thread *thread)
 {
     return (struct thread_before){process_thread_wall_ns(process, thread), thread->run_ns,

@@ -1,6 +1,6 @@
 /*
- * Where the wall time of processes went: of their threads, and of what they waited for. A process
- * that waits for a child did what the child did.
+ * Where the wall time of processes and their threads went. While a process waits for a child, it
+ * counts as doing what the child does.
  */
 #pragma once
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Those that were not kept. */
+/* Sums of the processes that were not kept. */
 struct process_others {
     uint64_t count;
     int64_t cpu_ns;

@@ -29,8 +29,8 @@ void process_update_name(
 bool process_add_exit_record(
     struct process *process, const struct taskstats_exit *exit, uint64_t lag_bytes);
 
-/* Whether a process of its pid with that start time can be this one: one that started later only
- * reuses the pid. */
+/* True where a process with its pid and that start time can be this one. One that started later
+ * only reuses the pid. */
 bool process_started(const struct process *process, uint64_t start_time_ticks, int64_t ns_per_tick);
 
 /* What its stat says: runs, leader exited or dead. Where that cannot be read, it is as before. */
@@ -67,7 +67,7 @@ static inline int64_t process_unsummed_ns(const struct process *process)
 /* Of one that is final: by then it had given up its memory. INT64_MAX: not known. */
 int64_t process_memory_end_ns(const struct process *process);
 
-/* Whether VmHWM is likely to be higher than when it was last read. */
+/* True where VmHWM is likely to be higher than when it was last read. */
 bool process_may_have_risen(const struct process *process);
 
 /*

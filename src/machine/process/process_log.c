@@ -318,7 +318,7 @@ static void note_exit(struct process_log *log, struct process *process, enum pro
     enter(log, process, input);
 }
 
-/* What a reading of the process says now. */
+/* Returns the state that a reading of the process shows now. */
 static enum process_input read_state(const struct process_log *log, const struct process *process)
 {
     if (process_log_get(log, process->pid) != process)
@@ -357,7 +357,7 @@ static bool awaits_threads(struct process_log *log, struct process *process)
     return true;
 }
 
-/* Whether it must stay in `ending`. */
+/* True where a process must stay in `ending`. */
 static bool must_stay(struct process_log *log, struct process *process)
 {
     if (!process_has_ended(process))

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a process log is fed with, and what it keeps. */
+/* The inputs of a process log, and what it keeps. */
 struct process_log_options {
     struct process_tree *tree; /* has the processes; borrowed */
     const char *procfs_root;
@@ -98,7 +98,7 @@ void process_log_refresh(struct process_log *log);
 /* The process with that pid that lives, or has just ended; or NULL. */
 struct process *process_log_get(const struct process_log *log, pid_t pid);
 
-/* How many those are. */
+/* Returns how many there are. */
 static inline size_t process_log_count(const struct process_log *log)
 {
     return (size_t)(log->seen - log->ended_total);
@@ -107,7 +107,7 @@ static inline size_t process_log_count(const struct process_log *log)
 /* True when every process is in it: the kernel announced each one, and no event was lost. */
 bool process_log_has_all(const struct process_log *log);
 
-/* What is known of descendants so far: of their ends, and their peak RSS. */
+/* What is known so far of the ends of descendants and of their peak RSS. */
 struct process_peaks {
     uint64_t largest_bytes;  /* the largest process had at least this */
     uint64_t living;         /* how many have not ended */
@@ -142,7 +142,7 @@ bool process_log_has_auto_reaped(const struct process_log *log);
 /* CPU time of all processes from their exit records; false when some of those are missing. */
 bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns);
 
-/* How long the threads of all processes ran, and waited for a CPU: at least. */
+/* Lower bounds of how long the threads of all processes ran, and waited for a CPU. */
 struct run_queue_times process_log_run_queue(const struct process_log *log);
 
 /* At least so much CPU time is of processes that used cpu_divisible_ns() each. */

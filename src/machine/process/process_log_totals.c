@@ -1,6 +1,6 @@
 /*
- * What a process log adds up: the totals of processes that are final, and the figures of those that
- * may still change.
+ * The sums of a process log: totals of processes that are final, and figures of those that may
+ * still change.
  */
 #include "machine/process/process_log.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What an exit record lacks of the CPU time: since the last tick of the scheduler. */
+/* CPU time that an exit record may lack: the part since the last tick of the scheduler. */
 #define RECORD_LAG_NS 10000000
 
 void run_queue_times_add(struct run_queue_times *times, const struct run_queue_times *more)
@@ -109,7 +109,7 @@ static void close_files_of(struct thread *thread, struct process_view *view)
     process_close_cached(&thread->wchan_fd, view);
 }
 
-/* When a thread began that the reading before did not find: it has run and waited since. */
+/* Returns when a thread began that the previous reading did not find. */
 static int64_t began_before(const struct process_threads *list, const struct schedstat *now)
 {
     int64_t ns = list->seen_ns - (int64_t)(now->run_ns + now->wait_ns);

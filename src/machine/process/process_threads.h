@@ -34,10 +34,10 @@ void run_queue_times_add(struct run_queue_times *times, const struct run_queue_t
 void process_threads_read(struct process *process, struct process_view *view, bool is_brief,
     int64_t now_ns, struct run_queue_times *times);
 
-/* How long one of its threads has lived since tracking began. */
+/* Returns how long one of its threads has lived since tracking began. */
 int64_t process_thread_wall_ns(const struct process *process, const struct thread *thread);
 
-/* Where the time of one of its threads went. */
+/* Returns where the time of one of its threads went. */
 struct wall_account process_thread_account(
     const struct process *process, const struct thread *thread);
 

@@ -44,7 +44,7 @@ void peak_sums_finish(struct peak_sums *sums);
 bool peak_sums_add(
     struct peak_sums *sums, int64_t start_ns, int64_t end_ns, const struct peak_sum *peak);
 
-/* Whether there are so many steps that peak_sums_compact() is worth its time. */
+/* True where there are so many steps that peak_sums_compact() is worth its time. */
 static inline bool peak_sums_are_many(const struct peak_sums *sums)
 {
     return sums->count > 512 && sums->count >= sums->compact_at;

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A moment at which it is seen what threads sleep in costs at most as much as so many processes. */
+/* Maximum number of processes that are looked at in one moment. */
 #define MAX_SAMPLED 50
 
 struct process *process_tree_get(const struct process_tree *tree, pid_t pid)
@@ -124,7 +124,7 @@ static bool should_retry(struct process_tree *tree, int code)
     return code == GPUT_ERROR_FILES && process_tree_close_cached_files(tree);
 }
 
-/* What was not read is read by the next scan. */
+/* The next scan reads what was skipped. */
 static void note_failure(struct process_tree *tree, int code)
 {
     tree->lacks_descriptors |= code == GPUT_ERROR_FILES;

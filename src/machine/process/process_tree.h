@@ -118,8 +118,8 @@ int process_tree_adopt(struct process_tree *tree, pid_t pid);
  */
 void process_tree_read_threads(struct process_tree *tree, bool is_brief, int64_t now_ns);
 
-/* A moment that stands for so much time: what threads sleep in. Where there are many processes, it
- * sees main and a part of the others, which stand for all of these. */
+/* Looks at what threads sleep in at one moment, which stands for `weight_ns`. Where there are
+ * many processes, it looks at main and a part of the others, which stand for all others. */
 void process_tree_sample_states(struct process_tree *tree, int64_t weight_ns);
 
 /*

@@ -12,10 +12,10 @@
 /* Adding up file mappings stalls nothing: at most 1 / 100 of our own time. */
 #define PAUSE_PER_FILES 100
 
-/* What the highest figure may lack is worth a word if it is more than this part of it. */
+/* What the highest figure may lack is reported if it is more than this part of it. */
 #define UNREAD_PART 20
 
-/* What a control group has is known well enough if it is so much more than its lag. */
+/* The charge of a control group is certain enough if it is this many times its lag. */
 #define GROUP_LAGS 20
 
 void ram_meter_init(struct ram_meter *meter, enum exact_readings_when when, int64_t now_ns)
@@ -63,7 +63,7 @@ static int gather_ranges(struct ram_meter *meter, const struct process_tree *tre
     return GPUT_OK;
 }
 
-/* Whether readings are delayed of processes whose file and shared memory has changed. */
+/* True where readings of processes whose file and shared memory changed are delayed. */
 static bool any_has_grown(const struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
@@ -101,7 +101,7 @@ struct scope {
     uint64_t alone_bytes;     /* of all members: what certainly no other one has, too */
     uint64_t file_bytes;      /* the most of one member whose mappings were not read */
     uint64_t inherited_bytes; /* likewise of one that maps what others map that were read */
-    uint64_t hugetlb_bytes;   /* that are not in the ranges */
+    uint64_t hugetlb_bytes;   /* hugetlb pages that are not in the ranges */
     uint64_t highest_rss;     /* of one member: the total cannot be less */
     size_t members;
     bool has_opaque;
@@ -274,7 +274,7 @@ static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
     rss.total =
         bytes_max(anonymous + bytes_max(file_bytes, scope->file_bytes) + scope->hugetlb_bytes,
             scope->highest_rss);
-    /* What each had private when it was read may be another's by now. */
+    /* Pages that were private when they were read may be shared by now. */
     rss.private = bytes_min(scope->private_bytes, rss.total);
     rss.shared = rss.total - rss.private;
     return rss;
@@ -447,7 +447,7 @@ int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_
     meter->files_are_stale |= has_changed;
     meter->generation = tree->generation;
     meter->readings.knows_anonymous = knows_anonymous(meter);
-    /* Before readings: who has forks, and what those begin with. */
+    /* Before the readings: finds which processes have forks, and what the forks begin with. */
     for (size_t i = 0; i < tree->count; i++)
         tree->processes[i]->polled->metered.forks.any = false;
     for (size_t i = 0; i < tree->count; i++) {

@@ -231,7 +231,7 @@ static int read_bounded(const struct process *process, const struct thread *thre
     return procfs_read_bounded(view->calls, view->procfs_root, process->pid, name, text, NULL);
 }
 
-/* Where the function that it sleeps in is not shown, its state still is. */
+/* The state is shown even where the function that it sleeps in is not. */
 static enum wall_cause cause_by_state(
     const struct process *process, const struct thread *thread, struct process_view *view)
 {
@@ -258,7 +258,7 @@ enum wall_cause process_state_read(
     if (cause != WALL_COMPUTING)
         list->states = PROCESS_STATES_KNOWN;
     if (cause == WALL_COMPUTING && list->states == PROCESS_STATES_NEW) {
-        /* "0" is also what those read who may not know. */
+        /* Readers without permission get "0", too. */
         int code = read_bounded(process, thread, "syscall", view, &call);
         list->states =
             code == GPUT_ERROR_PERMISSION ? PROCESS_STATES_REFUSED : PROCESS_STATES_KNOWN;

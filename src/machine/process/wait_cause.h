@@ -1,6 +1,6 @@
 /*
- * What a thread sleeps for, by what procfs says of it: the kernel's function that it sleeps in
- * (wchan), and the system call that it is in (syscall).
+ * What a thread sleeps for, from procfs: the kernel's function that it sleeps in (wchan), and its
+ * system call (syscall).
  */
 #pragma once
 
@@ -26,14 +26,15 @@ enum wall_cause wait_cause_of_state(char state);
  * process that has not run since the last one: its threads still sleep in the same thing.
  */
 
-/* The cause that stands for what was read: a page of a read or of a page fault (WALL_CAUSE_COUNT)
- * comes from storage. */
+/* Returns the cause of a reading. WALL_CAUSE_COUNT, a page of a read or of a page fault, counts
+ * as storage. */
 static inline enum wall_cause process_state_cause(unsigned read)
 {
     return read < WALL_CAUSE_COUNT ? (enum wall_cause)read : WALL_STORAGE;
 }
 
-/* What a thread does now. WALL_CAUSE_COUNT: it waits for a page of a read or of a page fault. */
+/* Returns what a thread does now. WALL_CAUSE_COUNT: it waits for a page of a read or of a page
+ * fault. */
 enum wall_cause process_state_read(
     struct process *process, struct thread *thread, struct process_view *view);
 

@@ -24,7 +24,7 @@ struct wall_account wall_account_of(
     int64_t wall_ns, int64_t run_ns, int64_t wait_ns, const struct wall_samples *samples)
 {
     struct wall_account account = {.samples = samples->count};
-    /* What began before it was seen for the first time is counted, too. */
+    /* Time before the first sight of a thread counts, too. */
     account.wall_ns = wall_ns > run_ns + wait_ns ? wall_ns : run_ns + wait_ns;
     account.ns[WALL_COMPUTING] = run_ns;
     account.ns[WALL_CPU] = wait_ns;

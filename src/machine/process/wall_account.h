@@ -1,6 +1,6 @@
 /*
- * Where wall time went, of one thread or of several: a time for each cause, which add up to the
- * whole.
+ * Where the wall time of one or several threads went: a time for each cause. The times add up to
+ * the whole.
  */
 #pragma once
 
@@ -11,17 +11,17 @@
 struct wall_account {
     int64_t wall_ns;
     int64_t ns[WALL_CAUSE_COUNT]; /* they add up to that */
-    uint64_t samples;             /* that divide what is not counted */
+    uint64_t samples;             /* number of samples that divide the time which is not counted */
 };
 
-/* What samples say of a thread: how much time each cause stands for. */
+/* Samples of a thread: the time that each cause stands for. */
 struct wall_samples {
     int64_t ns[WALL_CAUSE_COUNT]; /* WALL_COMPUTING: it ran, or was ready to */
     int64_t pages_ns; /* for a page: WALL_STORAGE or WALL_PAGING, in the proportion of these */
     uint64_t count;   /* of those at which it slept */
 };
 
-/* What was seen since an earlier moment. */
+/* Subtracts the samples of an earlier moment. */
 void wall_samples_subtract(struct wall_samples *samples, const struct wall_samples *earlier);
 
 /*

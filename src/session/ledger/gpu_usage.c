@@ -44,7 +44,7 @@ static void add_untracked(struct gpu_usage_device *usage, const struct gpu_devic
     usage->has_untracked = true;
 }
 
-/* Adds a figure that stands for so many seconds. */
+/* Adds a figure with a weight in seconds. */
 static void add(struct gpu_usage_value *value, double figure, double seconds)
 {
     value->last = figure;

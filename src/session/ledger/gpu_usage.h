@@ -44,16 +44,15 @@ double card_usage_max(const struct card_usage *usage, enum card_figure figure);
 double card_usage_min(const struct card_usage *usage, enum card_figure figure);
 double card_usage_mean(const struct card_usage *usage, enum card_figure figure);
 double card_usage_last(const struct card_usage *usage, enum card_figure figure);
-/* What a counter counted; NaN with fewer than two readings, and where the last one lacks it. After
- * a reset, and of a CARD_SHORT_COUNTER, it is at least that. */
+/* Returns what a counter counted. NaN with fewer than two readings, or where the last one lacks
+ * it. A lower bound after a reset, and for a CARD_SHORT_COUNTER. */
 double card_usage_counted(const struct card_usage *usage, enum card_figure figure);
 
-/* Whether counters of slowed time are less than what there was: one began anew, or was exchanged.
- */
+/* True where counters of slowed time are lower bounds, because one was reset or replaced. */
 bool card_usage_is_partial(const struct card_usage *usage);
 
-/* Whether the driver gave a reason in several readings while its counter of that reason stood
- * still. */
+/* True where the driver gave a reason in several readings while its counter of that reason did
+ * not increase. */
 bool card_usage_is_contradicted(const struct card_usage *usage);
 
 /*
@@ -90,7 +89,7 @@ struct gpu_usage_value {
     double sum;      /* of the figures of all samples with an interval */
     uint64_t count;  /* of those samples */
     double last;     /* NaN: not in the last sample */
-    double weighted; /* sum of figure x seconds it stands for */
+    double weighted; /* sum of figure x seconds */
     double seconds;  /* sum of those seconds */
 };
 

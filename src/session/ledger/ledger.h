@@ -40,7 +40,7 @@
 #include <sys/types.h>
 
 /*
- * What the kernel counted for processes that this one has waited for, and for itself.
+ * The kernel's counts for processes that this one waited for, and for itself.
  */
 
 /* As of wait(2): neither exited nor killed. */
@@ -100,12 +100,12 @@ int64_t epochs_date_ns(const struct epochs *epochs, int64_t monotonic_ns);
 
 void epochs_finish(struct epochs *epochs);
 
-/* Where wall time went, as of the last update (ledger_wall.c). */
+/* where wall time went, as of the last update (ledger_wall.c) */
 struct ledger_wall {
     struct wall_account path; /* of main, with what its children did while it waited for them */
     struct wall_account main_thread, others, while_gpu_idle, others_while_gpu_idle;
-    char programs[512]; /* those that worked most */
-    char awaited[400];  /* those that main waited for in pipes */
+    char programs[512]; /* the programs that worked most */
+    char awaited[400];  /* the programs that main waited for in pipes */
 };
 
 struct ledger {
@@ -119,7 +119,7 @@ struct ledger {
     struct session_identity identity;
     struct epochs epochs; /* of timestamps */
     struct process_log log;
-    uint64_t gpu_holdings_version; /* that the log has */
+    uint64_t gpu_holdings_version; /* that are in the log */
     struct usage usage;
     struct gpu_usage gpu_usage;
     struct ram_between between;
@@ -241,7 +241,7 @@ void ledger_fill_main_peak(const struct ledger *ledger, struct gput_peak *peak);
  * they said so, or main ended with less than it had. */
 bool ledger_peaks_are_reset(const struct ledger *ledger);
 
-/* `all_collected` comes from ledger_fill_accounting(). */
+/* Needs `all_collected` of ledger_fill_accounting(). */
 void ledger_fill_peaks(
     const struct ledger *ledger, bool all_collected, struct gput_results *results);
 
@@ -251,7 +251,7 @@ void ledger_fill_gpus(const struct ledger *ledger, struct gput_results *results)
 /* GPU RAM that drivers listed, and its bounds. */
 void ledger_fill_gpu_peaks(const struct ledger *ledger, struct gput_results *results);
 
-/* After that: where the figures of GPUs come from, or why they are missing. */
+/* Call after that: adds where the figures of GPUs come from, or why they are missing. */
 void ledger_add_gpu_sources(const struct ledger *ledger, struct gput_results *results);
 
 /* The part of the time that threads were ready to run for which a quota held them, of 1, as of the

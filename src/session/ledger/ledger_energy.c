@@ -40,7 +40,7 @@ static bool knows_cpu(const struct gput_energy *energy)
            !isnan(energy->machine.psys);
 }
 
-/* Of the ranks on a machine one reads its counters, and then another. */
+/* The ranks on a machine take turns in reading its counters. */
 static bool has_read_all(const struct ledger *ledger, double seconds)
 {
     double read =
@@ -121,7 +121,7 @@ static bool explain_start(const struct ledger *ledger, char *text, size_t size)
     return is_late;
 }
 
-/* Says where the joules of the CPU come from, or why they are missing. */
+/* Adds the source of the CPU's joules, or why they are missing. */
 static void add_cpu_energy(const struct ledger *ledger, struct gput_results *results)
 {
     const struct energy_meter *meter = ledger->snapshot->energy;

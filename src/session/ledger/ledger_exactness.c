@@ -22,7 +22,8 @@
 
 uint64_t ledger_unknown_starts(const struct ledger *ledger)
 {
-    /* What we start ourselves after the first reading: main, and our own threads. */
+    /* Processes and threads that this session starts after the first reading: main, and its own
+     * threads. */
     uint64_t own = (ledger->settings->mode == SESSION_LAUNCHED) + ledger->own_threads;
     const struct process_tree *tree = ledger->snapshot->tree;
     struct found_pids found = {tree->lowest_new_pid, tree->highest_new_pid};

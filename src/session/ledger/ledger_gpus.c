@@ -67,7 +67,7 @@ static struct gput_gpu figures_of(
     };
 }
 
-/* What the card itself said; nothing of it where no sample has it. */
+/* Adds the figures of the card itself, unless no sample has any. */
 static void fill_card(const struct ledger *ledger, size_t i, struct gput_gpu *gpu)
 {
     static const struct card_usage nothing;
@@ -230,7 +230,7 @@ static bool hides_processes(const struct ledger *ledger)
     return false;
 }
 
-/* Says where GPU RAM of processes comes from, or why it is missing. */
+/* Adds the source of GPU RAM of processes, or why it is missing. */
 static void add_gpu_ram_source(const struct ledger *ledger, struct gput_results *results)
 {
     bool some;

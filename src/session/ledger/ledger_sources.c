@@ -1,5 +1,5 @@
 /*
- * Where the figures of the results come from, or why they are missing.
+ * The sources of the figures of the results, or why they are missing.
  */
 #include "session/ledger/ledger.h"
 
@@ -69,7 +69,7 @@ static const char *why_not_counted(const struct ledger *ledger)
                : "the kernel reports it when the command ends, and the command was still running";
 }
 
-/* What is known of processes that were not collected; "" where there are none. */
+/* Describes what is known of processes that were not collected; "" where there are none. */
 static void explain_others_cpu(
     const struct ledger *ledger, const struct exactness *exactness, char *text, size_t size)
 {
@@ -143,7 +143,7 @@ static void add_split_source(
     }
 }
 
-/* Says where CPU time comes from: that of samples, and that of the kernel. */
+/* Adds the sources of CPU time: of samples, and of the kernel. */
 static void add_cpu_sources(
     const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results)
 {
@@ -285,7 +285,7 @@ static void add_bytes_source(struct gput_results *results)
             "/proc/PID/io could not be read (`counts` says more)");
 }
 
-/* Says where faults, context switches and bytes come from. */
+/* Adds the sources of faults, context switches and bytes. */
 static void add_counts_source(
     const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results)
 {

@@ -140,7 +140,7 @@ static double sampled_or_exit_records(const struct ledger *ledger, const struct 
 /* A part of all CPU time that says how the rest is divided. */
 #define ENOUGH_TO_DIVIDE 0.9
 
-/* Whether the mean process used enough, or those that did used nearly all. */
+/* True where the mean process used enough CPU time, or those that did used nearly all of it. */
 static bool processes_are_divisible(const struct ledger *ledger, double cpu_seconds)
 {
     const struct process_log *log = &ledger->log;
@@ -322,7 +322,7 @@ static void fill_processes(
             ledger->events->why_no_events);
 }
 
-/* How long threads waited for a CPU, where the kernel counts that. */
+/* Fills how long threads waited for a CPU, where the kernel counts that. */
 static void fill_run_queue(const struct ledger *ledger, struct gput_accounting *accounting)
 {
     struct run_queue_times times = process_log_run_queue(&ledger->log);

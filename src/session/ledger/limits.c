@@ -12,10 +12,10 @@
 #define DEFAULT_GRACE_SECONDS 5.0
 /* How often a tree that is being ended is scanned. */
 #define ENDING_SCAN_NS (NS_PER_SECOND / 10)
-/* How long to try to stop a tree that forks on, before all that was found is killed. */
+/* Time to try to stop a tree that keeps forking, before everything that was found is killed. */
 #define STOPPING_NS (NS_PER_SECOND / 2)
-/* How long after the grace to wait for processes that survive SIGKILL: in uninterruptible sleep, or
- * ones that we may not signal. */
+/* Time after the grace to wait for processes that survive SIGKILL: in uninterruptible sleep, or
+ * not ours to signal. */
 #define KILLING_NS (2 * NS_PER_SECOND)
 
 /* A process is listed some time after it has opened the driver: until then nothing is wrong. */
@@ -66,7 +66,7 @@ static size_t signal_tree(struct limits *limits, int signal_number)
     return count;
 }
 
-/* How many processes of the tree are alive; 1 where only that some are is known. */
+/* Returns how many processes of the tree are alive; 1 where it is only known that some are. */
 static size_t count_living(struct limits *limits)
 {
     size_t count = signal_tree(limits, 0);

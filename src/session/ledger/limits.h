@@ -28,7 +28,7 @@ struct limits {
     struct gput_limit_passed passed[GPUT_LIMIT_KIND_COUNT]; /* in order */
     uint32_t n_passed;
     int64_t gpu_ram_unknown_ns; /* from when on no driver reported all of it; 0: one does */
-    bool warned_of_gpu_ram;     /* that it cannot be watched */
+    bool warned_of_gpu_ram;     /* a warning said that it cannot be watched */
     int64_t terminated_ns;      /* when SIGTERM was sent for a limit; 0: it was not */
     bool gave_up_ending;        /* even SIGKILL did not end the whole tree */
 };
@@ -53,7 +53,7 @@ int64_t limits_due_ns(const struct limits *limits);
 /* Sets those that were exceeded. */
 void limits_fill(const struct limits *limits, struct gput_results *results);
 
-/* Whether not even SIGKILL has ended the whole tree, which was warned of. */
+/* True where even SIGKILL did not end the whole tree; a warning was given. */
 bool limits_gave_up(const struct limits *limits);
 
 /* Whether the tree is being ended for a limit and some of it is alive, as of a scan after

@@ -13,7 +13,7 @@
 
 struct node_reader {
     struct node_lock lock;
-    bool is_shared;   /* there may be others: the lock says who reads */
+    bool is_shared;   /* there may be other trackers: the lock decides which one reads */
     bool reads;       /* this tracker does */
     int64_t since_ns; /* from when on it does (monotonic clock) */
     int64_t tried_ns; /* when that was last decided */
@@ -29,11 +29,11 @@ void node_reader_init(struct node_reader *reader);
 void node_reader_join(struct node_reader *reader, const struct launcher *launcher,
     launcher_variable *variable, void *user, int64_t now_ns);
 
-/* Decides again who reads, once a second at most. */
+/* Decides again which tracker reads, once a second at most. */
 void node_reader_update(struct node_reader *reader, int64_t now_ns);
 
-/* How long it has read during a session that began at `start_ns`; NaN: no other tracker reads, too.
- */
+/* Returns how long it has read during a session that began at `start_ns`. NaN: there is no other
+ * tracker. */
 double node_reader_seconds(const struct node_reader *reader, int64_t start_ns, int64_t now_ns);
 
 /* Why a figure of the machine is missing, or has a gap; "" where neither is the case. */

@@ -6,10 +6,10 @@
 
 #define REST 200
 
-/* What was read longer ago is not of this moment. */
+/* Older readings do not count for the present moment. */
 #define NEW_NS (NS_PER_SECOND / 50)
 
-/* How long a group is read often after its peak has risen. */
+/* Time for which a group is read often after its peak has risen. */
 #define WATCH_NS (10 * NS_PER_SECOND)
 /* A peak is gone, or not explained, if so much of it is missing. */
 #define MISSING_PART 50
@@ -56,7 +56,7 @@ uint64_t ram_between_anonymous_bytes(const struct ram_between *between)
                                                         : 0;
 }
 
-/* Whether much of a peak is missing; `known_bytes` may be NaN. */
+/* True where much of a peak is missing; `known_bytes` may be NaN. */
 static bool lacks_much(double peak_bytes, double known_bytes)
 {
     return peak_bytes - known_bytes > peak_bytes / MISSING_PART + cgroup_lag_bytes();

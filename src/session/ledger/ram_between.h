@@ -22,7 +22,7 @@
 
 /* The highest so far; NaN: it was not read. */
 struct ram_between {
-    double group_bytes; /* that the processes of the control group had mapped, at least */
+    double group_bytes; /* lower bound of what the processes of the control group had mapped */
     double main_bytes, descendants_bytes, combined_bytes;
     double at_least_bytes;      /* of all together, at samples too: a lower bound */
     double files_bytes;         /* mapped files and shared memory at the last scan: a lower bound */
@@ -51,7 +51,7 @@ uint64_t ram_between_anonymous_bytes(const struct ram_between *between);
 void ram_between_watch_group(
     struct ram_between *between, const struct own_cgroup *cgroup, int64_t now_ns);
 
-/* When it is to be read again for that; INT64_MAX: not at all. */
+/* Returns when it is to be read again for that; INT64_MAX: never. */
 int64_t ram_between_due_ns(const struct ram_between *between);
 
 /* False when the last scan is so recent that another one would cost too much. Else the caller scans

@@ -120,7 +120,7 @@ static void add_run(struct session_identity *state, const char *run)
     state->has_run = true;
 }
 
-/* Where the environment says none. */
+/* Used where the environment has none. */
 static void add_run_of_process(struct session_identity *state, struct bounded_calls *calls,
     const char *procfs_root, pid_t pid, bool is_descendant)
 {
@@ -148,7 +148,7 @@ void session_identity_begin(struct session_identity *state, const struct session
             sizeof boot_id, NULL, NULL) == GPUT_OK)
         FIT(boot_id, "%.*s", (int)strcspn(boot_id, "\n"), boot_id);
     FIT(version, "%s", gput_version());
-    /* In containers it is that of the machine, too. */
+    /* In containers, too, it is the machine's. */
     struct timex clock = {0};
     if (adjtimex(&clock) >= 0)
         FIT(clock, "%s", clock.status & STA_UNSYNC ? "unsynchronized" : "synchronized");
@@ -267,7 +267,7 @@ static bool are_all_seen(const struct session_identity *state)
     return isnan(expected) || (double)state->n_ranks >= expected;
 }
 
-/* A rank is that of the session where there is but one. */
+/* A single rank is the rank of the session. */
 static void fill_ranks(
     struct session_identity *state, const struct launcher *launcher, bool is_known_rank)
 {

@@ -21,7 +21,7 @@
 struct session_identity {
     struct gput_identity known;
 
-    /* Of the innermost launcher so far. */
+    /* The innermost launcher so far. */
     int depth;
     long ranks[IDENTITY_MAX_RANKS]; /* each once, ascending */
     size_t n_ranks;

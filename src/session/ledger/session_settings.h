@@ -22,7 +22,7 @@ struct session_settings {
     struct gput_limits limits;
     char *strings[7]; /* owned */
     int64_t interval_ns;
-    bool procfs_is_named; /* by the caller: pids are those of that procfs */
+    bool procfs_is_named; /* set by the caller: pids belong to that procfs */
     struct gput_static_data static_data;
     struct gput_allowed allowed; /* known when tracking has begun */
     struct gpu_set *gpus;        /* owned */

@@ -1,5 +1,5 @@
 /*
- * What tracking itself costs: CPU time, RAM, ticks that came late.
+ * The cost of tracking itself: CPU time, RAM, late ticks.
  */
 #pragma once
 

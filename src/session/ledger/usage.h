@@ -9,7 +9,7 @@
 
 struct usage {
     double max[GPUT_MEASUREMENT_COUNT];      /* NaN: never read */
-    double weighted[GPUT_MEASUREMENT_COUNT]; /* sum of figure x seconds it stands for */
+    double weighted[GPUT_MEASUREMENT_COUNT]; /* sum of figure x seconds */
     double seconds[GPUT_MEASUREMENT_COUNT];  /* sum of those seconds */
     double sum[GPUT_MEASUREMENT_COUNT];      /* of the figures of all samples with an interval */
     uint64_t count[GPUT_MEASUREMENT_COUNT];  /* of those samples */
@@ -19,8 +19,8 @@ struct usage {
 
 void usage_init(struct usage *usage);
 
-/* Adds a sample that stands for the `seconds` since the one before it. 0: the baseline, taken at
- * the start. It is not a row of the tracking file, and counts for the maximum alone. */
+/* Adds a sample with the `seconds` since the previous one as its weight. 0: the baseline, taken
+ * at the start, which is no row of the tracking file and counts for the maximum only. */
 void usage_add(struct usage *usage, const struct gput_sample *sample, double seconds);
 
 /*
