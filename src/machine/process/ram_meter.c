@@ -20,7 +20,8 @@
 
 void ram_meter_init(struct ram_meter *meter, enum exact_readings_when when, int64_t now_ns)
 {
-    *meter = (struct ram_meter){.files_are_stale = true};
+    *meter = (struct ram_meter){
+        .files_are_stale = true, .group_lag_bytes = (uint64_t)cgroup_lag_bytes()};
     exact_readings_init(&meter->readings, when, now_ns);
 }
 
@@ -375,7 +376,7 @@ static void set_at_least(
  */
 static bool knows_anonymous(const struct ram_meter *meter)
 {
-    return (double)meter->group_anonymous_bytes > GROUP_LAGS * cgroup_lag_bytes();
+    return meter->group_anonymous_bytes > GROUP_LAGS * meter->group_lag_bytes;
 }
 
 /* Adds RAM up for main, descendants and both, with memory that several have counted once. */
@@ -402,7 +403,7 @@ static void add_up(struct ram_meter *meter, const struct process_tree *tree)
         /* A process that has left the group is not in it. */
         combined.anonymous_bytes = bytes_max(meter->group_anonymous_bytes, combined.alone_bytes);
         combined.certain_bytes = combined.anonymous_bytes;
-        combined.group_lag_bytes = (uint64_t)cgroup_lag_bytes();
+        combined.group_lag_bytes = meter->group_lag_bytes;
     }
     /*
      * The descendants have everything but the pages that main alone has, and no more than they have

@@ -32,6 +32,7 @@ struct ram_meter {
     /* Anonymous memory of a control group that has all processes of the tree, read right before
      * this scan; 0: not known. */
     uint64_t group_anonymous_bytes;
+    uint64_t group_lag_bytes; /* by which that may be late; cgroup_lag_bytes() */
 
     struct exact_readings readings;
     struct exec_generations generations;

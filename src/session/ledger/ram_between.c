@@ -21,10 +21,11 @@ void ram_between_init(struct ram_between *between)
         .descendants_bytes = NAN,
         .combined_bytes = NAN,
         .at_least_bytes = NAN,
-        .charged_bytes = NAN};
+        .charged_bytes = NAN,
+        .group_lag_bytes = cgroup_lag_bytes()};
 }
 
-/* That a scan saw no page of what lives is not a figure. */
+/* 0 from a live process means exec or exit was in progress: no figure. */
 static void raise_to(double *highest, double bytes)
 {
     if (bytes > 0 && !(bytes <= *highest))
@@ -46,7 +47,7 @@ void ram_between_read_group(struct ram_between *between, const struct own_cgroup
     if (isnan(bytes))
         between->group_not_before_ns = INT64_MAX;
     else
-        raise_to(&between->group_bytes, fmax(bytes - cgroup_lag_bytes(), 0));
+        raise_to(&between->group_bytes, fmax(bytes - between->group_lag_bytes, 0));
 }
 
 uint64_t ram_between_anonymous_bytes(const struct ram_between *between)
@@ -57,9 +58,9 @@ uint64_t ram_between_anonymous_bytes(const struct ram_between *between)
 }
 
 /* True where much of a peak is missing; `known_bytes` may be NaN. */
-static bool lacks_much(double peak_bytes, double known_bytes)
+static bool lacks_much(double peak_bytes, double known_bytes, double lag_bytes)
 {
-    return peak_bytes - known_bytes > peak_bytes / MISSING_PART + cgroup_lag_bytes();
+    return peak_bytes - known_bytes > peak_bytes / MISSING_PART + lag_bytes;
 }
 
 void ram_between_watch_group(
@@ -70,13 +71,14 @@ void ram_between_watch_group(
     struct cgroup_usage usage;
     own_cgroup_charged(cgroup, &usage);
     double peak = usage.memory_peak_bytes, now = usage.memory_current_bytes;
+    double lag = between->group_lag_bytes;
     bool has_risen = !(peak <= between->charged_bytes);
     raise_to(&between->charged_bytes, peak);
     /* Page cache and the kernel's: as much as now is a guess, which decides about reading alone. */
     double not_mapped = now - between->group.anonymous_bytes - between->group.mapped_bytes;
-    if (!lacks_much(peak, between->group_bytes + not_mapped))
+    if (!lacks_much(peak, between->group_bytes + not_mapped, lag))
         between->watch_until_ns = 0;
-    else if (has_risen && lacks_much(peak, now))
+    else if (has_risen && lacks_much(peak, now, lag))
         between->watch_until_ns = now_ns + WATCH_NS;
 }
 

@@ -28,6 +28,7 @@ struct ram_between {
     double files_bytes;         /* mapped files and shared memory at the last scan: a lower bound */
     double charged_bytes;       /* the peak that the control group keeps, as of the last tick */
     struct cgroup_memory group; /* as last read */
+    double group_lag_bytes;     /* by which that may be late; cgroup_lag_bytes() */
     int64_t group_read_ns;
     int64_t group_not_before_ns, scan_not_before_ns;
     int64_t scan_began_ns;  /* CPU time of the thread */
