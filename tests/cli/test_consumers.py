@@ -151,6 +151,13 @@ class KnownFigures(ConsumerTest):
         _, errors = self.finish(tracker)
         os.close(main_pipe)
         self.assertEqual(tracker.returncode, 0, errors)
+        with open(self.folder / f"{ram_mode}.csv", newline="") as file:
+            names, *rows = list(csv.reader(file))[2:]
+        main, descendants, combined = (names.index(f"{scope}_ram") for scope in ("main", "descendants", "combined"))
+        # Also in a row of a moment at which members freed memory or ended.
+        for row in rows:
+            if row[main] and row[descendants]:
+                self.assertLessEqual(float(row[combined]), float(row[main]) + float(row[descendants]) + 0.01, row)
         return json.loads((self.folder / f"{ram_mode}.json").read_text())["max_ram"]
 
     def test_exact_and_adaptive_agree(self):

@@ -21,10 +21,21 @@ void memory_reset(struct memory *memory)
     *memory = (struct memory){.ranges = ranges, .range_capacity = capacity};
 }
 
-void memory_set_fast(struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes)
+/* Sets the fast reading as the counters have it. */
+static void set_counted(struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes)
 {
     memory->resident_bytes = resident_bytes;
-    memory->file_bytes = file_bytes < resident_bytes ? file_bytes : resident_bytes;
+    memory->file_bytes = bytes_min(file_bytes, resident_bytes);
+}
+
+void memory_set_fast(struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes)
+{
+    struct unmapped *unmapped = &memory->unmapped;
+    unmapped->bytes =
+        bytes_min(unmapped->bytes, bytes_minus(resident_bytes, memory->exact_resident_bytes));
+    unmapped->file_bytes = bytes_min(bytes_min(unmapped->file_bytes, unmapped->bytes),
+        bytes_minus(file_bytes, memory->exact_file_bytes));
+    set_counted(memory, resident_bytes - unmapped->bytes, file_bytes - unmapped->file_bytes);
 }
 
 /* Sums of one pass over smaps. */
@@ -134,8 +145,12 @@ static void visit_mapping(void *user, const struct memory_mapping *mapping)
                  });
 }
 
+/* Makes the last fast reading, as the counters have it, that of the moment of an exact one. */
 static void set_reference(struct memory *memory)
 {
+    set_counted(memory, memory->resident_bytes + memory->unmapped.bytes,
+        memory->file_bytes + memory->unmapped.file_bytes);
+    memory->unmapped = (struct unmapped){0};
     memory->has_exact = true;
     memory->refused = memory->unanswered = false;
     memory->exact_resident_bytes = memory->resident_bytes;
@@ -157,12 +172,12 @@ static void take_smaps(struct memory *memory, struct reading *reading)
     memory->anonymous_private_bytes = reading->anonymous_private_bytes;
     memory->anonymous_pss_bytes = reading->anonymous_pss_bytes;
     memory->hugetlb_bytes = reading->hugetlb_bytes;
-    memory->ranges_file_bytes = memory->file_bytes;
     memory->ranges_hugetlb_bytes = reading->ranges_hugetlb_bytes;
     memory->has_ranges = true;
     memory->has_inherited_files = false;
     memory->ranges_readings++;
     set_reference(memory);
+    memory->ranges_file_bytes = memory->file_bytes;
 }
 
 static uint64_t ranges_private_bytes(const struct memory *memory)
@@ -279,15 +294,20 @@ void memory_reconcile(
     uint64_t exact = bytes_minus(memory->exact.total, memory->exact_hugetlb_bytes),
              file_exact = bytes_minus(exact, memory->anonymous_bytes);
 
-    memory_set_fast(memory, resident_bytes, file_bytes);
+    set_counted(memory, resident_bytes, file_bytes);
     uint64_t resident = nearest(exact, resident_before, memory->resident_bytes);
     uint64_t file = nearest(file_exact, file_before, memory->file_bytes);
+    bool is_unmapping = bytes_minus(resident, exact) > lag_bytes;
     if (distance(exact, resident) > lag_bytes) {
         resident = exact;
         file = file_exact;
     }
     memory->exact_resident_bytes = resident;
     memory->exact_file_bytes = bytes_min(file, resident);
+    if (is_unmapping) {
+        memory->unmapped = (struct unmapped){resident_bytes, file_bytes};
+        memory_set_fast(memory, resident_bytes, file_bytes);
+    }
     if (ranges_were_read)
         memory->ranges_file_bytes = memory->exact_file_bytes;
 }
@@ -371,7 +391,7 @@ static bool differs(uint64_t a, uint64_t b, uint64_t whole)
 
 bool memory_has_changed(const struct memory *memory)
 {
-    return !memory->has_exact ||
+    return !memory->has_exact || memory->unmapped.bytes > 0 ||
            differs(memory->resident_bytes, memory->exact_resident_bytes, memory->resident_bytes) ||
            differs(memory->file_bytes, memory->exact_file_bytes, memory->resident_bytes) ||
            differs(memory->hugetlb_bytes, memory->exact_hugetlb_bytes, memory->resident_bytes);

@@ -57,8 +57,19 @@ struct rss {
     uint64_t total, private, shared;
 };
 
+/*
+ * Resident memory that no mapping had at the last exact reading: munmap() takes a mapping away
+ * first, and its pages from the counters afterwards, one by one. Whether other processes have these
+ * pages, too, cannot be known.
+ */
+struct unmapped {
+    uint64_t bytes;
+    uint64_t file_bytes; /* of that, file and shared memory pages */
+};
+
 struct memory {
-    /* The fast reading. */
+    /* The fast reading, without what is unmapped. */
+    struct unmapped unmapped;
     uint64_t resident_bytes; /* RSS */
     uint64_t file_bytes;     /* of that, file and shared memory pages */
     uint64_t hugetlb_bytes;  /* pages of hugetlbfs, in neither of these; of status, or of the last
@@ -96,6 +107,8 @@ void memory_finish(struct memory *memory);
 /* Forgets what was read: the process has other memory now (it called execve). */
 void memory_reset(struct memory *memory);
 
+/* Sets what the counters of the kernel say. Until the next exact reading what was unmapped at the
+ * last one does not count, as long as the counters still have it. */
 void memory_set_fast(struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes);
 
 /*
@@ -118,9 +131,8 @@ bool memory_inherit_files(struct memory *memory);
  * at the moment of the exact reading, something between the two fast ones: without this, that
  * growth would stay added to every later figure.
  *
- * A remaining difference up to `lag_bytes` is the lag of the kernel's counters. Anything more is
- * memory that was unmapped while it was read: no mapping has it any more, and the counters lose it
- * page by page.
+ * A remaining difference up to `lag_bytes` is the lag of the kernel's counters. Anything more that
+ * the counters have is unmapped.
  */
 void memory_reconcile(
     struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes, uint64_t lag_bytes);
@@ -142,7 +154,8 @@ uint64_t memory_anonymous_shared_bytes(const struct memory *memory);
 /* This process's proportional share of its anonymous memory; adds up over all sharers. */
 uint64_t memory_anonymous_share_bytes(const struct memory *memory);
 
-/* True when the fast reading has changed by more than 1 % since the exact one, or there is none. */
+/* True when the fast reading has changed by more than 1 % since the exact one, or there is none, or
+ * memory was being unmapped then. */
 bool memory_has_changed(const struct memory *memory);
 
 /*

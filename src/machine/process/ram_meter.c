@@ -99,6 +99,7 @@ struct scope {
     uint64_t anonymous_bytes; /* each page once; of members whose maps may be read */
     uint64_t certain_bytes;   /* of these, at least */
     uint64_t counted_bytes;   /* the same without regard to sharing: at most */
+    uint64_t most_bytes;      /* all memory of all members without regard to sharing */
     uint64_t alone_bytes;     /* of all members: what certainly no other one has, too */
     uint64_t file_bytes;      /* the most of one member whose mappings were not read */
     uint64_t inherited_bytes; /* likewise of one that maps what others map that were read */
@@ -176,6 +177,7 @@ static void add_member(struct scope *scope, const struct process *process)
     scope->only = process;
     scope->members++;
     scope->counted_bytes += memory_anonymous_bytes(&polled->memory);
+    scope->most_bytes += rss.total;
     if (polled->memory.has_inherited_files)
         bytes_raise(&scope->inherited_bytes, polled->memory.file_bytes);
     else if (!polled->memory.has_ranges)
@@ -275,6 +277,8 @@ static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
     rss.total =
         bytes_max(anonymous + bytes_max(file_bytes, scope->file_bytes) + scope->hugetlb_bytes,
             scope->highest_rss);
+    /* Where a member has ended or freed memory, what was read of all before may be more. */
+    rss.total = bytes_min(rss.total, scope->most_bytes);
     /* Pages that were private when they were read may be shared by now. */
     rss.private = bytes_min(scope->private_bytes, rss.total);
     rss.shared = rss.total - rss.private;

@@ -300,17 +300,37 @@ ON_PROCESS(the_lag_of_the_kernels_counters_stays_corrected)
 }
 
 /* munmap() removes a mapping from smaps first, and its pages from the counters step by step. */
-ON_PROCESS(memory_unmapped_during_an_exact_reading_is_not_subtracted_twice)
+ON_PROCESS(memory_unmapped_during_an_exact_reading_does_not_count)
 {
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 40000 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
     memory_reconcile(&memory, 37000 * KB, 30 * KB, LAG);
-    assert_int_equal(memory_rss(&memory).total, 37000 * KB);
+    assert_int_equal(memory_rss(&memory).total, 84 * KB);
+    assert_int_equal(memory_rss(&memory).private, 54 * KB);
     assert_true(memory_has_changed(&memory));
+    memory_set_fast(&memory, 20000 * KB, 30 * KB);
+    assert_int_equal(memory_rss(&memory).total, 84 * KB);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_rss(&memory).total, 84 * KB);
     assert_int_equal(memory_rss(&memory).private, 54 * KB);
+    assert_false(memory_has_changed(&memory));
+    /* What comes after that is new. */
+    memory_set_fast(&memory, 1084 * KB, 30 * KB);
+    assert_int_equal(memory_rss(&memory).total, 1084 * KB);
+}
+
+ON_PROCESS(an_exact_reading_counts_what_was_unmapped_before_and_is_mapped_again)
+{
+    put_smaps(a_program, 4);
+    memory_set_fast(&memory, 40000 * KB, 30 * KB);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
+    memory_reconcile(&memory, 37000 * KB, 30 * KB, LAG);
+    put_rollup(36054, 30, 36054, 36054);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, true), GPUT_OK);
+    memory_reconcile(&memory, 36084 * KB, 30 * KB, LAG);
+    assert_int_equal(memory_rss(&memory).total, 36084 * KB);
+    assert_false(memory_has_changed(&memory));
 }
 
 ON_PROCESS(an_execve_resets_it)
