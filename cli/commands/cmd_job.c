@@ -155,7 +155,7 @@ static void add_reports(struct lanes *lanes, const struct gput_table *ranks)
 
 /* ---- What was found ---- */
 
-/* Of the page; a clock is a warning of its session. */
+/* Maximum number of notes on the page; a clock is a warning of its session. */
 #define MAX_NOTES 64
 #define NOTE_SIZE 1024
 
@@ -172,8 +172,8 @@ static void add_note(struct lane_notes *notes, const char *text, const char *evi
     notes->count++;
 }
 
-/* Of the job that is shown, and of the files. A clock is a note where its machine may have no lane.
- */
+/* Adds the notes of the shown job and its files. A clock is a note where its machine may have no
+ * lane. */
 static void add_notes(struct lane_notes *notes, const struct gput_tables *tables, bool lack_some)
 {
     const struct gput_table *findings = gput_tables_find(tables, "findings");

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the table "sessions". */
+/* Columns of the table "sessions". */
 enum { PATH_COLUMN = 1, KIND_COLUMN, RESULTS_COLUMN, ORIGINAL_COLUMN };
 
 struct sent {

@@ -159,7 +159,7 @@ const char *cmd_report_note(void)
     return gput_report_is_built_in() ? "" : gput_report_remedy();
 }
 
-/* By the words of -f. */
+/* What writes the report, by the words of -f. */
 enum writer { PAGE, EXPORT, TABLE_FILES };
 
 static const struct output {

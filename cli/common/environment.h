@@ -18,11 +18,9 @@ bool environment_is_untrusted(void);
 const char *environment_path(const char *name);
 
 /*
- * To be called once, at the start: warns of variables that environment_path() leaves out, and gives
- * all capabilities up unless `needs_rights`.
- *
- * GPUT_ERROR_PERMISSION: the file is set-user-ID or set-group-ID, so the tracked command, too,
- * would run as another user.
+ * Call it once, at the start: it warns of variables that environment_path() ignores, and gives
+ * all capabilities up unless `needs_rights`. GPUT_ERROR_PERMISSION: the file is set-user-ID or
+ * set-group-ID, so the tracked command would run as another user, too.
  */
 int environment_check_rights(bool needs_rights, struct gput_error *error);
 

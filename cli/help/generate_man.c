@@ -146,7 +146,8 @@ static void put_option(FILE *file, const struct option *row)
     put_text(file, text);
 }
 
-/* Of a page: "gpu-tracker", or with the first word of its commands "gpu-tracker-run". */
+/* Writes the name of a page: "gpu-tracker", or with the first word of its commands "gpu-tracker-
+ * run". */
 static void put_page_name(FILE *file, const char *family, bool is_upper)
 {
     char name[64];

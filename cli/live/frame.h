@@ -28,7 +28,7 @@ struct frame {
     bool knows_shown; /* `shown` is what the terminal shows */
 };
 
-/* Of a terminal with such glyphs (see struct grid) and colours. */
+/* Begins a frame for a terminal with such glyphs (see struct grid) and colours. */
 void frame_init(struct frame *frame, bool is_ascii, bool is_coarse, bool has_colors);
 void frame_finish(struct frame *frame);
 

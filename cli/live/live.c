@@ -80,8 +80,8 @@ static int process_signal_send(
 #define OUTPUT_MS 100
 /* Between two attempts to get a snapshot that is due. */
 #define RETRY_MS 50
-/* Of what was earlier a snapshot is kept for each of so many seconds, and of so many processes in
- * all. */
+/* One snapshot is kept for each period of this many seconds, and for at most this many processes
+ * in all. */
 #define KEPT_SECONDS 5
 #define KEPT_SNAPSHOTS (BACK_SECONDS / KEPT_SECONDS)
 #define KEPT_PROCESSES 50000
@@ -228,7 +228,7 @@ static bool is_away(const struct live *live)
     return live->is_closed || live->output.transcript.is_alternate;
 }
 
-/* Also after a stop, or when a command comes to the foreground. */
+/* Draws the view. It is also called after a stop, and when a command comes to the foreground. */
 static void show(struct live *live, int64_t now)
 {
     bool has_settings = atomic_load(&live->guard.state->has_settings);

@@ -42,7 +42,8 @@ void live_take_streams(struct live *live);
 
 void live_begin(struct live *live, struct gput_session *session, const char *title);
 
-/* To be shown while waiting; valid until live_end(). Of NULL: nothing. */
+/* Returns what is shown while waiting; valid until live_end(). It shows nothing if `live` is
+ * NULL. */
 struct display live_display(struct live *live);
 
 /* Whether the view was closed by its user. */

@@ -231,7 +231,7 @@ static int compare_pids(const void *a, const void *b)
     return compare_ids(&left->note->id, &right->note->id);
 }
 
-/* Of those that are not known the others say something. */
+/* Adds activity to a sum. A figure that is not known of one process is known by the others. */
 static void add_activity(struct activity *sum, const struct activity *more)
 {
     if (isnan(more->computing))
@@ -334,7 +334,7 @@ static double key_of(const struct process_node *node, enum process_sort sort)
     }
 }
 
-/* By parent, and below one parent the highest first. */
+/* Orders rows by parent, and the children of a parent from the highest. */
 static int compare_nodes(const void *a, const void *b, void *user)
 {
     const struct process_rows *rows = user;

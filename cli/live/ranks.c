@@ -29,7 +29,7 @@
 #define PAUSE_MS 1000
 #define FOLDER_PAUSE_MS 2000
 #define FOLDER_SHARE 20
-/* Of its time; the same bound as that of `gpu-tracker job`. */
+/* Share of its time; the same bound as that of `gpu-tracker job`. */
 #define HELD_SHARE 0.20
 /* Means of shares are of about so many seconds. */
 #define AVERAGED_SECONDS 5
@@ -153,7 +153,7 @@ bool rank_parse_page(const char *text, struct rank_row *row)
             add_cause(row, cause, value);
         }
     }
-    /* Of a service that measures the machine alone these are its figures. */
+    /* A service that measures the machine alone has these figures. */
     if (isnan(row->cpu_seconds)) {
         row->cpu_seconds = machine_cpu;
         row->ram_bytes = machine_ram;

@@ -30,7 +30,7 @@ static bool is_utf8(void)
     return false;
 }
 
-/* Of the DEC terminals that people still name, those without colours. */
+/* Whether it is one of the DEC terminals without colours that people still name. */
 static bool is_monochrome(const char *type)
 {
     return strncmp(type, "vt1", 3) == 0 || strncmp(type, "vt2", 3) == 0 || strstr(type, "-mono");

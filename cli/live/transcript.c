@@ -39,7 +39,7 @@ static unsigned nearest(unsigned red, unsigned green, unsigned blue)
     return colour_of(number + (low > 80 ? BRIGHT : 0));
 }
 
-/* Of 256: sixteen, a cube of 6 x 6 x 6, and 24 greys. */
+/* Returns one of 256 colours: sixteen, a cube of 6 x 6 x 6, and 24 greys. */
 static unsigned colour_of_256(unsigned number)
 {
     static const unsigned levels[] = {0, 95, 135, 175, 215, 255};

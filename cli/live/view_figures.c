@@ -192,7 +192,7 @@ static void find_share(struct view_figures *figures, const struct gput_snapshot 
     figures->figures[FIGURE_POWER] = (struct figure){0};
 }
 
-/* Those of the machine, and the cores. */
+/* Adds the figures of the machine, and its cores. */
 static void add_machine(struct view_figures *figures, const struct machine *machine)
 {
     for (int id = FIGURE_MAIN_COUNT; id < FIGURE_COUNT; id++) {

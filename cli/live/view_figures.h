@@ -24,7 +24,7 @@ enum figure_id {
     FIGURE_POWER,
     FIGURE_THREADS,
     FIGURE_MAIN_COUNT,
-    /* Of the machine, next to them. */
+    /* Figures of the machine, next to them: */
     FIGURE_CPU_WAIT = FIGURE_MAIN_COUNT,
     FIGURE_STORAGE_WAIT,
     FIGURE_MEMORY_WAIT,

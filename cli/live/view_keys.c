@@ -118,7 +118,7 @@ static void move(struct view *view, uint32_t key)
 static enum view_action look_back(struct view *view, double seconds)
 {
     struct view_figures *figures = &view->figures;
-    /* Of the first second there is no rate yet. */
+    /* The first second has no rate yet. */
     double most = fmin(fmax(figures->elapsed_seconds - 1, 0), BACK_SECONDS);
     double back = figures->back_seconds + seconds;
     figures->back_seconds = back > most ? most : back;

@@ -197,7 +197,7 @@ static const char *name_after_blank(const struct command *command, char buffer[6
     return buffer;
 }
 
-/* Of a list of options: more than that is for help alone. */
+/* Maximum length of a list of options: longer ones are for help alone. */
 enum { MAX_LISTED = 300, OPTIONS_TEXT_SIZE = 960 };
 
 /* Writes the names of options with blanks between. */

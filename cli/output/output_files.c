@@ -89,7 +89,7 @@ static const char *target_of(struct place *place)
     return place->target;
 }
 
-/* By whatever name. Pipes and devices may be named as often as one likes. */
+/* Whether two names lead to the same file. Pipes and devices may be named any number of times. */
 static bool is_same_file(struct place *place, struct place *other)
 {
     if (!place->is_there && !other->is_there) {

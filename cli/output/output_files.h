@@ -42,9 +42,11 @@ int output_files_keep_of(const char *option, const char *output, const char *oth
 int output_files_make_private(const char *path, bool is_reused, const char *has,
     const char *way_out, struct gput_error *error);
 
-/* Of a name that the command gives itself: a free one (x.1.html) where there is such a file
- * already, which a line says, unless --overwrite was given. `*name` is the caller's; NULL: the name
- * stays. Errors: GPUT_ERROR_MEMORY. */
+/*
+ * Finds a free name (x.1.html) for a file that the command names itself, where such a file
+ * exists, and says so in a line, unless --overwrite was given. `*name` is the caller's; NULL:
+ * the name stays. Errors: GPUT_ERROR_MEMORY.
+ */
 int output_files_find_free(
     const struct arguments *arguments, const char *path, char **name, struct gput_error *error);
 

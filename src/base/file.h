@@ -116,7 +116,7 @@ void file_writing_discard(struct file_writing *writing);
 /* A disk failed for a reason that may pass, as a network file system while its server starts again.
  */
 bool file_failure_may_pass(int errno_value);
-/* So often such a thing is tried, and a tenth of a second before it is tried again. */
+/* Number of attempts, 100 ms apart. */
 #define FILE_TRIES 4
 void file_pause_before_retry(void);
 
@@ -139,7 +139,7 @@ struct file_limit {
     bool was_pending;
 };
 
-/* To be unblocked by the same thread. Without a limit this is one system call. */
+/* Unblock it in the same thread. Without a limit this is one system call. */
 void file_limit_block_signal(struct file_limit *limit);
 
 /* Keeps errno. */

@@ -59,7 +59,7 @@ static inline uint64_t file_window_place(const struct file_window *window, const
     return window->at + (uint64_t)(at - window->text);
 }
 
-/* Of a file of lines, for scan(): where the first one begins; NULL: none does. */
+/* Returns where the first line of the window begins, for scan(); NULL: none does. */
 const char *file_window_line(const struct file_window *window);
 
 /* The size of the file when the windows were made. */

@@ -46,8 +46,8 @@ const char *human_share(double percent, char *text);
 /* "0.25 %", "37.8 %", "1234 %": three digits, of whole numbers all. */
 const char *human_percent(double percent, char *text);
 
-/* By the name of the value's unit: "bytes", "seconds", "percent", "joules", "watts" or "grams".
- * Without a unit (NULL) a number of four digits. */
+/* Writes a value by the name of its unit: "bytes", "seconds", "percent", "joules", "watts" or
+ * "grams". Without a unit (NULL) it is a number of four digits. */
 const char *human_of_unit(const char *unit, double value, char *text);
 
 /* "0.1 g", "2.4 kg". */

@@ -27,7 +27,7 @@ struct table_words {
                                  column is a time ("_us") */
 };
 
-/* Of the tables that are added from here on. `words` is kept, not copied. */
+/* Sets the words of the tables that are added from here on. `words` is kept, not copied. */
 void tables_set_words(struct gput_tables *tables, const struct table_words *words);
 /* NULL: the table has none. */
 const struct table_words *table_words(const struct gput_table *table);

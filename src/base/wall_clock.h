@@ -32,11 +32,11 @@ static inline int64_t wall_clock_ns(void)
     return lead_ns + (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
 }
 
-/* So much more than CLOCK_MONOTONIC they only go on where the machine was suspended. */
+/* If they advance by this much more than CLOCK_MONOTONIC, the machine was suspended. */
 #define WALL_CLOCK_SUSPENDED_NS NS_PER_SECOND
 
-/* To be called when a session begins and ends: the system's time is taken anew by the first of
- * those that run at once. Any thread. */
+/* Call it when a session begins and when it ends: the first of concurrent sessions reads the
+ * system's time anew. Any thread. */
 void wall_clock_begin_session(void);
 void wall_clock_end_session(void);
 

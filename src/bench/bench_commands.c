@@ -71,7 +71,8 @@ static int add_value(
     return GPUT_OK;
 }
 
-/* Of "1..8" and "0..1..0.25". *is_range is false where the text is something else. */
+/* Adds the values of a range such as "1..8" or "0..1..0.25". *is_range is false where the text
+ * is something else. */
 static int add_range(
     struct bench_scan *scan, const char *text, bool *is_range, struct gput_error *error)
 {

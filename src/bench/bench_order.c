@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By itself it never stops before: an interval of fewer runs is wide. */
+/* Without -r at least this many runs are made: an interval of fewer is wide. */
 #define MIN_RUNS 5
 
 /* Puts the variants of a block into a random order, each equally likely (Fisher and Yates). */

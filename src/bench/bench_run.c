@@ -94,7 +94,7 @@ struct runner {
     int null_fd, input_fd; /* input_fd: the file of --input, or null_fd */
     bool is_stopped;       /* by the caller */
     bool has_begun;        /* commands of --setup have run */
-    /* Of the current run: */
+    /* Facts of the current run: */
     int64_t exec_ns;
     struct run_counters counters;
     double counts[RUN_COUNTERS];

@@ -147,7 +147,7 @@ void disturbances_fill(const struct disturbance_counts *before,
     run->figures[BENCH_OTHER_CPU] = isnan(others) ? NAN : fmax(0, others);
     run->causes[BENCH_CAUSE_WAIT] = share(wait, wall);
     run->causes[BENCH_CAUSE_QUOTA] = share(after->quota_seconds - before->quota_seconds, wall);
-    /* Of the CPU time that was wanted; too coarse a clock for short runs. */
+    /* As a share of the CPU time that was wanted; the clock is too coarse for short runs. */
     double steal = after->steal_seconds - before->steal_seconds;
     run->causes[BENCH_CAUSE_STEAL] =
         wall >= SHORTEST_STEAL_SECONDS ? share(steal, busy + steal) : NAN;
@@ -176,7 +176,8 @@ void disturbances_fill_own(const struct disturbance_counts *before,
     double own = fmax(after->own_cpu_seconds - before->own_cpu_seconds, run->figures[BENCH_CPU]);
     double others = after->busy_seconds - before->busy_seconds - own;
     run->figures[BENCH_OTHER_CPU] = isnan(others) ? NAN : fmax(0, others);
-    /* Of all the time between the readings: a session does not know how its own process waited. */
+    /* As a share of all the time between the readings: a session does not know how its own
+     * process waited. */
     run->causes[BENCH_CAUSE_WAIT] = share(after->thread_wait_seconds - before->thread_wait_seconds,
         after->at_seconds - before->at_seconds);
 }

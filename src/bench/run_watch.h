@@ -55,8 +55,8 @@ void run_watch_clear(struct run_watch *watch);
  * so that the thread need not wake; else 0. Without pidfds nothing is watched. */
 void run_watch_begin(struct run_watch *watch, pid_t pid, int64_t ended_ns);
 
-/* To be called once after a run, when the process has ended: reads the rest of what it
- * printed. Returns when it ended (monotonic clock); 0: not known. */
+/* Call it once after a run, when the process has ended: it reads the rest of the output. Returns
+ * when the process ended (monotonic clock); 0: not known. */
 int64_t run_watch_end(struct run_watch *watch);
 
 /* The end of what a stream had in this run, without the last newline; a file that is cut begins

@@ -8,6 +8,6 @@
 
 #include "base/error.h"
 
-/* To be called before a database is opened; again does nothing. The library stays loaded. Errors:
- * GPUT_ERROR_UNSUPPORTED. */
+/* Call it before a database is opened; a second call does nothing. The library stays loaded.
+ * Errors: GPUT_ERROR_UNSUPPORTED. */
 int sqlite_library_load(struct gput_error *error);

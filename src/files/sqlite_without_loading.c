@@ -1,4 +1,4 @@
-/* Of a build that links SQLite. */
+/* Implements the library's interface for builds that link SQLite. */
 #include "files/sqlite_library.h"
 
 int sqlite_library_load(struct gput_error *error)

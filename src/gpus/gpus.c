@@ -54,7 +54,8 @@ struct gput_gpus {
  * old then. */
 #define TIMEOUT_SECONDS 5.0
 #define MAX_AGE_SECONDS (TIMEOUT_SECONDS + 3)
-/* Likewise for parts of the chip, after figures that came: these are to be of this moment. */
+/* Timeout of figures of parts of the chip, after the others have come: they must be of the same
+ * moment. */
 #define PARTS_TIMEOUT_SECONDS 2.0
 /* Between two samples of parts of the chip. */
 #define PARTS_INTERVAL_NS 250000000

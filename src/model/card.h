@@ -95,7 +95,7 @@ enum card_reason {
     CARD_REASON_COUNT,
 };
 
-/* Those that slow a program down although it has work. */
+/* Reasons that slow a program down although it has work. */
 #define CARD_THROTTLES ((1u << CARD_REASON_CLOCK_SETTING) - 1)
 
 struct card_figure_info {

@@ -128,5 +128,5 @@ struct measurement_curve {
     bool is_of_interval; /* a value covers the time since the previous one */
 };
 
-/* By enum gput_measurement_id. */
+/* Curves, by enum gput_measurement_id. */
 extern const struct measurement_curve measurement_curves[];

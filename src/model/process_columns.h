@@ -11,7 +11,7 @@
 #define PROCESS_COLUMNS 18
 extern const struct column process_columns[PROCESS_COLUMNS];
 
-/* Of a struct gput_processes. */
+/* Further columns of a struct gput_processes. */
 #define OTHER_PROCESS_COLUMNS 8
 extern const struct column other_process_columns[OTHER_PROCESS_COLUMNS];
 

@@ -196,7 +196,8 @@ struct gput_accounting {
      * (source "written_to_storage"): untracked processes may have filled them. */
     double storage_write_bytes;
     double storage_dirtied_bytes; /* pages that were modified and have to be written to storage */
-    /* Of the whole system (everything in main's network namespace), without the loopback. */
+    /* Figures of the whole system (everything in main's network namespace), without the
+     * loopback. */
     double system_network_received_bytes;
     double system_network_sent_bytes;
 };

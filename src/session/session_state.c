@@ -383,7 +383,7 @@ const char *gput_session_address(const struct gput_session *session)
     return sinks_address(&session->sinks);
 }
 
-/* Of these nothing is known but the machine. */
+/* Nothing but the machine is known of such results. */
 int gput_session_empty_results(const struct gput_session_options *given,
     struct gput_results **results, struct gput_error *error)
 {
@@ -414,7 +414,7 @@ int gput_session_empty_results(const struct gput_session_options *given,
 #define MAX_KEPT 20000
 /* The limit that is asked for: as many descriptors again stay free for everything else. */
 #define WANTED_LIMIT (2 * MAX_KEPT + 1000)
-/* Of what is left to gpu-tracker itself: drivers of GPUs open dozens. */
+/* One of this many descriptors is left to gpu-tracker itself: drivers of GPUs open dozens. */
 #define LEFT_SHARE 8
 #define MIN_LEFT 64
 /* The fewest with which a command can be tracked: a pipe while it is started, then its files. */

@@ -249,10 +249,10 @@ static pid_t network_pid(const struct gput_session *session)
 }
 
 /*
- * Of a launched command, while it runs: opening a driver's library takes tens of milliseconds. One
- * that has ended before this begins cannot have used a GPU: that takes longer, too. False: it has
- * ended without an answer of the driver, so that of GPUs nothing is known. It does not wait for
- * more: its last sample is due.
+ * Starts the GPU sources of a launched command while it runs: opening a driver's library takes
+ * tens of milliseconds. A command that has ended before cannot have used a GPU, since that takes
+ * longer, too. False: it ended without an answer of the driver, so nothing is known of GPUs; it
+ * does not wait, as its last sample is due.
  */
 static bool start_gpus(struct gput_session *session)
 {

@@ -64,7 +64,7 @@ static bool tree_has_ended(struct gput_session *session)
     return has_ended;
 }
 
-/* Also those that end, and that cannot be collected yet. */
+/* Whether there are children, with those that are ending and cannot be collected yet. */
 static bool has_children(void)
 {
     siginfo_t info;
@@ -115,7 +115,7 @@ static void end_counting(struct gput_session *session)
         sinks_subtract_thread_counts(&session->sinks, counts);
     }
     ledger_close(&session->ledger);
-    /* Of a process that was not launched, the kernel may have announced how it ended. */
+    /* The kernel may have announced how a process that was not launched has ended. */
     const struct collected *collected = &session->ledger.collected;
     const struct process *main = session->ledger.log.main;
     int status = STATUS_UNKNOWN;

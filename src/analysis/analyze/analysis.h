@@ -158,18 +158,18 @@ const char *analysis_unit(const struct gput_analysis *analysis, const char *name
 #define PERCENTILES_COLUMNS 3
 #define LOST_COLUMNS 2
 
-/* Of a struct gput_statistics: min, max, mean, std. */
+/* Columns of a struct gput_statistics: min, max, mean, std. */
 extern const struct column statistics_columns[STATISTICS_COLUMNS];
 
-/* Of a struct gput_percentiles: p50, p95, p99. */
+/* Columns of a struct gput_percentiles: p50, p95, p99. */
 extern const struct column percentiles_columns[PERCENTILES_COLUMNS];
 
-/* Of a struct gput_code_block: how many samples and calls it has. Each is in every table and
- * format; one that hides zero is not in the CSV, whose lines are of measurements. */
+/* Columns of a struct gput_code_block: its samples and calls. Each is in every table and format;
+ * one that hides zero is not in the CSV, whose lines are measurements. */
 extern const struct column block_columns[];
 extern const size_t n_block_columns;
 
-/* Of a struct lost_calls. */
+/* Columns of a struct lost_calls. */
 extern const struct column lost_columns[LOST_COLUMNS];
 
 /* The same in a document, and out of one. `says_no`: also that there are no more than these. */

@@ -69,9 +69,11 @@ static void warn_of_calls(const struct gput_analysis *analysis,
     pass(options, &about_open);
 }
 
-/* Of calls outside of the samples, calls that did not end, samples whose time goes back, and values
- * that are missing. `n_backward_rows` is the number of samples before the one before them. A
- * warning that could not be made for lack of memory is skipped. */
+/*
+ * Warns of calls outside of the samples, calls that did not end, samples whose time goes back,
+ * and missing values. `n_backward_rows` is the number of samples before the one before them. A
+ * warning that cannot be made for lack of memory is skipped.
+ */
 static void analysis_warn_of_gaps(const struct gput_analysis *analysis,
     const struct gput_analysis_options *options, const struct call_table *calls,
     uint64_t n_backward_rows)

@@ -15,7 +15,7 @@ struct block_groups {
     size_t count;
 };
 
-/* Of a table that is paired; the labels say what is a category. To be freed by
+/* Groups the calls of a paired table; the labels say what is a category. The caller frees it by
  * block_groups_finish(), also on failure. Errors: GPUT_ERROR_MEMORY. */
 int block_groups_init(struct block_groups *groups, const struct call_table *table,
     const struct sub_tracking_labels *labels, enum gput_grouping grouping,

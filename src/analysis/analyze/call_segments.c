@@ -58,7 +58,7 @@ double call_segments_after(double origin, double time)
 
 /* ---- Leaves ---- */
 
-/* Of each block a number of its own; sums of them are the same in any order. */
+/* Returns a number that differs for each block; sums of them do not depend on the order. */
 static uint64_t hash_of(uint32_t block)
 {
     uint64_t hash = block + UINT64_C(0x9E3779B97F4A7C15);

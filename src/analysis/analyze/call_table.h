@@ -120,7 +120,7 @@ int call_table_pair(struct call_table *table, struct gput_error *error);
 /* After pairing, with keep_open: makes the open calls calls of the table. GPUT_ERROR_MEMORY. */
 int call_table_join_open(struct call_table *table, struct gput_error *error);
 
-/* Of these: they last until `end`, and `is_open` says which they are. GPUT_ERROR_MEMORY. */
+/* Ends the calls that are still open at `end`; `is_open` marks them. Errors: GPUT_ERROR_MEMORY. */
 int call_table_close_open(struct call_table *table, double end, struct gput_error *error);
 
 #define CALL_TABLE_WARNING_SIZE 512

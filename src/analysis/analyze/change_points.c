@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the running median, which leaves single peaks out. */
+/* Values in the running median, which leaves single peaks out. */
 #define WINDOW 5
 
 /* What is noise at least, as a share of the range and of the largest value. */

@@ -80,7 +80,7 @@ const char *comparison_find_measurement(const struct gput_comparison *comparison
 /* Whether some session has several runs. */
 bool comparison_has_runs(const struct gput_comparison *comparison);
 
-/* Of all runs of a session. */
+/* Returns the lost calls of all runs of a session. */
 struct lost_calls comparison_lost_calls(const struct comparison_session *session);
 
 /* The first run of the first session: the others are compared with it, in its units of RAM. */

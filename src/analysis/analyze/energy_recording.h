@@ -15,11 +15,11 @@ struct gput_energy_recording {
     struct energy_record *record; /* owned */
 };
 
-/* Of a struct gput_energy_metric: all but its name. */
+/* Columns of a struct gput_energy_metric: all but its name. */
 #define ENERGY_METRIC_COLUMNS 9
 extern const struct column energy_metric_columns[ENERGY_METRIC_COLUMNS];
 
-/* Of a struct energy_total: the recording as a whole. */
+/* Columns of a struct energy_total: the recording as a whole. */
 #define ENERGY_TOTAL_COLUMNS 2
 extern const struct column energy_total_columns[ENERGY_TOTAL_COLUMNS];
 

@@ -12,8 +12,8 @@
 
 struct exact_figures;
 
-/* Empty; NULL without memory. `keeps_calls`: for exact_figures_add_call(). To be freed by
- * exact_figures_destroy(), which takes NULL too. */
+/* Returns an empty object; NULL without memory. `keeps_calls`: exact_figures_add_call() will be
+ * used. The caller frees it by exact_figures_destroy(), which accepts NULL. */
 struct exact_figures *exact_figures_create(bool keeps_calls);
 void exact_figures_destroy(struct exact_figures *figures);
 
@@ -40,7 +40,7 @@ int exact_figures_pair_unmatched_stops(
 /* What is known of calls together is not any more. */
 void exact_figures_forget(struct exact_figures *figures);
 
-/* Those that marks with these optional columns have; a set of bits 1 << figure. */
+/* Returns the figures of marks with these optional columns, as a set of bits 1 << figure. */
 unsigned exact_figures_of_columns(unsigned columns);
 
 /* Whether the figure of a block is the largest of its calls, not their sum; and what results call

@@ -5,7 +5,7 @@
 
 #include <gputracker/recorded.h>
 
-/* To be called after each row of a table (NULL: not wanted): gives its rows to the caller's
+/* Call it after each row of a table (NULL: not wanted): it passes the rows to the caller's
  * function when there are enough. Errors: those of that function, GPUT_ERROR_MEMORY. */
 int recorded_pass_full(const struct gput_recorded_options *options, struct gput_table *table,
     struct gput_error *error);

@@ -302,7 +302,7 @@ static int go_back(struct sweep *sweep, double time, struct gput_error *error)
     TRY(stop_all(sweep, error));
     if (!sweep->search)
         TRY(call_search_create(sweep->input.calls, sweep->input.n_calls, &sweep->search, error));
-    /* So many calls start at or before `time`. */
+    /* Number of calls that start at or before `time`. */
     PARTITION_POINT(
         sweep->next, sweep->search->n_calls, sweep->search->calls[sweep->next].start <= time);
     sweep->next_start =

@@ -7,7 +7,7 @@
 /* The first run of a variant is cold if it fetched at least this much more than any later one. */
 #define COLD_BYTES 65536
 
-/* Of a file: memory is reserved by the number of blocks. */
+/* Maximum of blocks in a file: memory is reserved by their number. */
 #define MAX_BLOCKS 1000000
 
 void bench_data_finish(struct bench_data *data)

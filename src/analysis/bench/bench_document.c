@@ -341,7 +341,8 @@ static void add_baseline(struct builder *builder, const char *name)
 
 /* ---- What disturbed the runs ---- */
 
-/* Of one cause: the runs in which it is known and noticed, and those left out for it. */
+/* How often one cause disturbed runs: those in which it is known, was noticed, and those left
+ * out for it. */
 struct cause_count {
     size_t n_known, n_noticed, n_left_out;
     double most; /* 0: in none */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of one figure of one variant. */
+/* Summary of one figure of one variant. */
 struct bench_summary {
     size_t n;         /* how many values are known */
     double mean;      /* NaN: none is */
@@ -34,16 +34,16 @@ struct bench_change {
     double p_value;   /* of no difference: Student's, or that of permutations if it is higher */
 };
 
-/* Of runs in blocks: `base[i]` and `other[i]` are of one block. */
+/* Compares runs in blocks: `base[i]` and `other[i]` are of one block. */
 void bench_compare_blocks(
     const double *base, const double *other, size_t count, struct bench_change *change);
 
-/* Of runs that do not belong together, as those of another day (Welch). */
+/* Compares runs that do not belong together, such as those of another day (Welch's test). */
 void bench_compare_groups(const double *base, size_t n_base, const double *other, size_t n_other,
     struct bench_change *change);
 
-/* Of equal runs, in the order in which they ran: odd against even ones, every other pair turned
- * round. It is what chance and the machine alone make. */
+/* Compares equal runs in the order in which they ran: odd against even ones, every other pair
+ * turned round. The difference is what chance and the machine alone make. */
 void bench_compare_null(const double *values, size_t count, struct bench_change *change);
 
 enum bench_verdict {

@@ -11,7 +11,7 @@
 #define IDLE_CORES 0.05
 /* Cores that are used by so much are all in use. */
 #define BUSY_PART 0.9
-/* So long a wait for a CPU says that there are too few, too. */
+/* A wait for a CPU of this share also says that there are too few CPUs. */
 #define MIN_CPU_WAIT_PERCENT 20
 
 struct why_case {
@@ -67,7 +67,7 @@ static void explain_supply(const struct why_case *why)
     bool are_busy = why->other_cores >= BUSY_PART * why->cores || wait_too ||
                     why_percent(&why->results->time_went, WALL_CPU) >= MIN_CPU_WAIT_PERCENT;
     const char *what = why->cause == WALL_PIPE ? "a pipe" : "a socket";
-    /* Of what is polled, pipes of its own processes are known. */
+    /* A poll has a known other end only if it is for pipes of the command's own processes. */
     if (why->cause == WALL_POLL && !awaited[0])
         return;
     if (why->cause == WALL_POLL)
@@ -138,8 +138,7 @@ static const struct rule {
     {WALL_STOPPED, 10, 20, explain_stopped},
 };
 
-/* Of the time for which GPUs were known, a part in which none was busy is worth saying from here.
- */
+/* An idle GPU is reported from this share of the time for which GPUs were read. */
 #define MIN_IDLE_GPU_PERCENT 30.0
 /* The same of the time for which one was slowed for one reason. */
 #define MIN_SLOWED_GPU_PERCENT 10.0

@@ -9,7 +9,7 @@
 #define MIN_SAMPLES 10.0
 /* What is smaller is not worth a word. */
 #define MIN_PERCENT 1.0
-/* Of a normal distribution, 95 of 100 are so many standard deviations from the mean or less. */
+/* 95 % of a normal distribution lie within this many standard deviations of the mean. */
 #define DEVIATIONS 1.96
 
 const char *why_word(enum wall_cause cause)
@@ -42,8 +42,8 @@ static bool is_sampled(enum wall_cause cause)
     return cause >= WALL_FIRST_SAMPLED && cause < WALL_UNKNOWN;
 }
 
-/* Of a share of what samples divide, as if each of them were drawn by chance. Where all of them
- * agree, three in so many may still be another cause. */
+/* Returns the half-width of a sampled share, as if each sample were drawn by chance. Where all
+ * samples agree, three of that many may still be another cause. */
 static double half_width(double percent, double whole_percent, double samples)
 {
     double part = percent / whole_percent;

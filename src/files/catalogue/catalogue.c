@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Of versions that do not name the first sample: it may be this much before or after the times of
+/* Older versions do not name the first sample: it may be this much before or after the times of
  * results. */
 #define MAX_DIFFERENCE_SECONDS 2
 /* Times of samples are in whole microseconds. */

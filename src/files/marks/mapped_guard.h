@@ -26,5 +26,5 @@ bool mapped_guard_has(const void *start);
 /* True where a page of the guarded mapping at `start` was replaced. */
 bool mapped_guard_was_cut(const void *start);
 
-/* To be called before unmapping. Mappings that are not guarded are ignored. */
+/* Call it before unmapping. Mappings that are not guarded are ignored. */
 void mapped_guard_remove(void *start);

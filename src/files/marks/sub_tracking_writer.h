@@ -94,8 +94,8 @@ struct sub_tracking_writer_methods {
         struct gput_error *error);
 };
 
-/* Those of the format that the extension of a path says. Errors: GPUT_ERROR_INVALID. In a file of
- * its own, so that what writes logs alone can do without the other formats. */
+/* Finds the methods of the format that the extension of a path names. It has a file of its own,
+ * so that a writer of logs alone does not link the other formats. Errors: GPUT_ERROR_INVALID. */
 int sub_tracking_writer_methods_find(
     const char *path, const struct sub_tracking_writer_methods **methods, struct gput_error *error);
 

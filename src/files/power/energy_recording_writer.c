@@ -22,7 +22,7 @@ struct energy_recording_writer {
     char *folder;
     char *path;  /* path of the format's file; NULL: not open */
     int lock_fd; /* descriptor of metadata.json, locked during the recording; -1: not available */
-    /* To be removed if nothing was recorded: */
+    /* Removed if nothing was recorded: */
     size_t made_length; /* length of the path of the first folder that was created; 0: none */
     bool made_metadata;
     int64_t start_ns; /* date of the recording */

@@ -35,7 +35,8 @@ struct results_reader {
     struct str content;
 };
 
-/* To be freed by results_reader_finish(), also after a failure. Errors: GPUT_ERROR_MEMORY. */
+/* The caller frees it by results_reader_finish(), also after a failure. Errors:
+ * GPUT_ERROR_MEMORY. */
 int results_reader_init(struct results_reader *reader, struct gput_error *error);
 void results_reader_finish(struct results_reader *reader);
 

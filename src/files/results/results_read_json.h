@@ -15,7 +15,8 @@ struct results_line_table {
     size_t first[RESULTS_SECTION_COUNT + 1]; /* of each section, and the end of the last one */
 };
 
-/* To be freed by results_line_table_finish(), also after a failure. Errors: GPUT_ERROR_MEMORY. */
+/* The caller frees it by results_line_table_finish(), also after a failure. Errors:
+ * GPUT_ERROR_MEMORY. */
 int results_line_table_init(struct results_line_table *table, struct gput_error *error);
 void results_line_table_finish(struct results_line_table *table);
 

@@ -17,7 +17,7 @@
 
 #define TOTAL_RATES_MAX 16
 
-/* Of a rate: half of the time that is usually between rows. */
+/* Minimum time of a rate: half of the usual time between rows. */
 #define MIN_ENERGY_SECONDS 0.05
 #define MIN_IO_SECONDS 0.2
 

@@ -74,7 +74,7 @@ int tracking_lock(int fd, const char *path, struct gput_error *error);
 #define TRACKING_COLUMNS (TRACKED_MEASUREMENTS + 1)
 #define TRACKING_STATIC_COLUMNS 9
 
-/* Of each column of a file, the place of its value. */
+/* The place of the value of each column of a file. */
 extern const int tracking_columns[TRACKING_COLUMNS];
 
 /* Name and kind of the value at that place. */

@@ -635,7 +635,7 @@ static int read_row(
 static void use_cores(struct tracking_reader *reader, unsigned cores)
 {
     struct sqlite_tracking_reader *sqlite = (struct sqlite_tracking_reader *)reader;
-    /* Of a damaged file rows may have any order. */
+    /* Rows of a damaged file may have any order. */
     if (!reader->salvage.wanted)
         sqlite->ranges =
             sqlite_ranges_create(reader->path, &sqlite->columns, (int64_t)sqlite->total, cores);

@@ -209,7 +209,7 @@ static void add_interval(struct energy_meter *meter, const struct interval *inte
         energy_peak_add(&meter->peak, total, seconds);
     energy->max_watts = meter->peak.watts;
 
-    /* Also all of it, where its users are not known. */
+    /* All of it counts, too, where its users are not known. */
     if (meter->shares_out && !isnan(energy->machine.total))
         energy->unattributed =
             fmax(0, energy->machine.total - (isnan(energy->combined) ? 0 : energy->combined));

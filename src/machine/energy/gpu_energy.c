@@ -119,7 +119,7 @@ static void add_reading(struct gpu_energy *gpu, const struct gpu_energy_reading 
         gpu->unknown_seconds += seconds;
     if (isnan(joules) || at_ns <= gpu->since_ns)
         return;
-    /* Of what lies across the start, only the part after it. */
+    /* Of an interval across the start only the part after it counts. */
     if (from_ns < gpu->since_ns)
         joules *= seconds_between(gpu->since_ns, at_ns) / seconds;
     gpu->read_joules = (isnan(gpu->read_joules) ? 0 : gpu->read_joules) + joules;

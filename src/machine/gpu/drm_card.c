@@ -168,7 +168,7 @@ void drm_card_describe(const struct drm_card *card, const char *source, struct g
 }
 
 #define MAX_SENSORS 4
-/* Of pwm1, where the driver does not say. */
+/* Maximum of pwm1 where the driver does not say. */
 #define PWM_MAX 255
 
 static void set(struct card_reading *reading, enum card_figure figure, double value)

@@ -20,7 +20,7 @@ struct drm_card {
     char sensors[560]; /* <folder>/hwmon/hwmonN, set by drm_card_find_sensors(); "": none */
 };
 
-/* Those of a source, sorted by number: GPU_MAX_DEVICES at most. */
+/* The cards of a source, sorted by number: GPU_MAX_DEVICES at most. */
 struct drm_cards {
     struct drm_card *cards; /* owned; freed by free() */
     uint32_t count;

@@ -174,8 +174,10 @@ static const struct fdinfo_engine *find_engine(const struct drm_usage *usage, co
     return NULL;
 }
 
-/* Of an engine that the client had not used by the last reading: its counters began at 0, but total
- * cycles count on without it. Another client has these; false: none. */
+/*
+ * Sets what an engine had counted before that the client had not used at the last reading: its own
+ * time began at 0, and total cycles are those that another client has of it. False: none has it.
+ */
 static bool begin_engine(const struct drm_client_reader *reader, uint32_t device,
     const struct fdinfo_engine *engine, struct fdinfo_engine *before)
 {

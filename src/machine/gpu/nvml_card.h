@@ -28,7 +28,7 @@ struct nvml_card {
         bool is_forgotten; /* this GPU or driver does not support it */
     } calls[NVML_CARD_CALLS];
 
-    /* Of each figure that fields have: those that this card has, one bit each; 0: not known. */
+    /* The fields of each figure that this card has, one bit each; 0: not known. */
     uint16_t summed[CARD_FIGURE_COUNT];
 
     /* Counters of slowed time, and whether they can be believed. */
@@ -61,7 +61,7 @@ int nvml_card_read(struct nvml_card *card, nvml_device handle, uint32_t n_gpus, 
  * unless a user asked for it.
  */
 
-/* Of one GPU or MIG instance. Used by one thread. */
+/* Sampled parts of one GPU or MIG instance. Used by one thread. */
 struct nvml_gpm;
 
 /* `library` is the caller's as long as this is used. Freed by nvml_gpm_destroy(). NULL: there is no

@@ -334,7 +334,8 @@ void nvml_processes_read(struct nvml_process_reader *reader, nvml_device handle,
     struct nvml_usage *usage = &reader->usages[device];
     size_t first = list->count;
     list->ram_missing[device] = read_lists(reader, handle, device, list);
-    /* Also probed without processes, so that 0 percent of no process is not reported as missing. */
+    /* Probe it without processes, too: else 0 percent of no process would be reported as
+     * missing. */
     if (mig)
         list->sm_missing[device] = "not reported for MIG instances";
     else if (list->ram_missing[device])

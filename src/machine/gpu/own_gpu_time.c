@@ -56,7 +56,7 @@ static bool is_gpu(const struct drm_card *card, const struct gpu_source_options 
     return card->renders;
 }
 
-/* Of other drivers it shows when they are read. */
+/* Whether a driver is known to report no GPU time in fdinfo. Others are read to find out. */
 static bool is_silent(const char *driver)
 {
     static const char *const silent[] = {"nouveau", "radeon", "lima", "virtio_gpu", "virtio-pci"};
@@ -135,7 +135,7 @@ static void count(struct client *client, struct fdinfo *info, int64_t now_ns)
     client->read_ns = now_ns;
 }
 
-/* Of a client that was opened since the last search all cycles count, once their rate is known. */
+/* Counts all cycles of a client that was opened since the last search, once their rate is known. */
 static void count_from_zero(struct client *client)
 {
     for (uint32_t i = 0; i < client->n_engines; i++)
@@ -217,7 +217,7 @@ static bool is_silent_device(const char *path)
            strcmp(path, "/dev/kfd") == 0 || strcmp(path, "/dev/dxg") == 0;
 }
 
-/* By its number, which costs a fifth of following the link. */
+/* Recognizes a device by its number, which costs a fifth of following the link. */
 static bool is_device(pid_t fd)
 {
     struct stat there;

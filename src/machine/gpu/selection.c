@@ -105,7 +105,7 @@ int gpu_selection_check(
         "GPUs");
 }
 
-/* Of the devices of a vendor, with their partitions. */
+/* Maximum number of devices of a vendor, with their partitions. */
 #define MAX_NUMBERS (4 * GPU_MAX_DEVICES)
 
 static const char *const variables[GPU_VISIBLE_LISTS] = {

@@ -171,7 +171,7 @@ void gpu_set_update(struct gpu_set *set)
                 set->is_started ? gpu_waiting_reason : gpu_unasked_reason);
         merge_devices(set, member);
     }
-    /* Of more GPUs than fit, those that the sources skipped, and those that the set did. */
+    /* If there are more GPUs than fit, count those that the sources and the set skipped. */
     uint32_t count = 0;
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         count += set->statuses[i].n_skipped + set->members[i].n_skipped;
@@ -368,8 +368,8 @@ void gpu_set_start(struct gpu_set *set)
     if (!gpu_set_is_to_start(set) || set->owner != getpid())
         return;
 
-    /* Those that were known without a driver: their order is that of the sources, which have more.
-     */
+    /* Forget devices that were known without a driver: the sources know more, in their own
+     * order. */
     set->n_devices = 0;
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         set->members[i].merged_version = 0;

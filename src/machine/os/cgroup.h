@@ -113,7 +113,8 @@ void cgroup_memory_read(const char *directory, bool is_v2, struct cgroup_memory 
 double cgroup_oom_kills_parse(const char *text);
 double cgroup_oom_kills_read(const struct cgroup_directory *memory);
 
-/* By which the kernel's statistics of a group may lag: each CPU batches some pages. */
+/* Maximum lag of the kernel's statistics of a group: each CPU batches some pages. It reads a
+ * file: call it once. */
 double cgroup_lag_bytes(void);
 
 /* Appends the processes of one group, not those of groups below it (cgroup.procs). Pids are those

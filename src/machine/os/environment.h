@@ -49,15 +49,15 @@ char **environment_with_removed(void);
  * pid, and the inode of its pid namespace.
  */
 #define SESSION_ID_SIZE 48
-/* Of more ids, the innermost are kept. */
+/* If there are more ids, the innermost are kept. */
 #define SESSION_IDS_SIZE 256
 
 /* The id of a session whose processes descend from `pid`; `root`: the procfs. */
 void session_variable_make_id(const char *root, pid_t pid, char id[SESSION_ID_SIZE]);
 
 /*
- * Of the ids in `value` (NULL: none), those of sessions that have the processes of `pid`, too. A
- * batch system may copy the variable to processes that it starts elsewhere: of a session in the
+ * Keeps those ids in `value` (NULL: none) whose sessions include the processes of `pid`. A batch
+ * system may copy the variable to processes that it starts elsewhere, so for a session in the
  * same pid namespace the process must be a descendant.
  */
 void session_variable_parse(

@@ -30,7 +30,7 @@ static const struct launcher_row {
     {"Open MPI", NULL, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
         "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_HOSTNAME", NULL, "OMPI_MCA_orte_num_nodes", 0,
         .run = "PMIX_NAMESPACE"},
-    /* Also sets PMI_RANK. */
+    /* It sets PMI_RANK, too. */
     {"PALS", NULL, "PALS_RANKID", "PMI_SIZE", "PALS_LOCAL_RANKID", NULL, NULL, "PALS_NODEID", NULL,
         0, .run = "PALS_APID"},
     /* Intel's alone calls its runs anything: see hydra_parse(). */

@@ -71,8 +71,9 @@ void slurm_parse(launcher_variable *variable, void *user, struct slurm_allocatio
 bool hydra_parse(const char *line, size_t length, char *address, size_t size);
 
 /*
- * That of the proxy that started a process or one of its parents. Errors: see machine/os/procfs.h;
- * GPUT_ERROR_NOT_FOUND: there is none, or it is not in sight, as from a container.
+ * Reads the address of the proxy that started a process or one of its parents. Errors: see
+ * machine/os/procfs.h; GPUT_ERROR_NOT_FOUND: there is no proxy, or it cannot be seen, as from a
+ * container.
  */
 int hydra_read(struct bounded_calls *calls, const char *root, pid_t pid, char *address, size_t size,
     struct gput_error *error);

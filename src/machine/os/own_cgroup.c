@@ -176,7 +176,7 @@ void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t 
         return;
     }
     int failure = here->unified.path ? make_below(&own->v2, &here->unified, pid) : 0;
-    /* Of version 1 only memory: a group in the cpu hierarchy would change the scheduling. */
+    /* In version 1 use only memory: a group in the cpu hierarchy would change the scheduling. */
     if (is_v1)
         failure = make_below(&own->v1, &here->memory, pid);
     if (failure != 0)

@@ -39,12 +39,12 @@ struct taskstats_exit {
     uint64_t elapsed_ns; /* lifetime of the thread */
     uint64_t process_elapsed_ns; /* lifetime of the process so far */
     int64_t read_ns;             /* set by who reads it: when (monotonic clock); 0: not known */
-    /* Of this thread alone. */
+    /* Figures of this thread alone: */
     uint64_t cpu_ns;             /* to the nanosecond, as of its last clock tick or sleep */
     uint64_t user_ns, system_ns; /* by clock ticks: an approximate division */
     struct task_counts counts;
     struct task_delays delays;
-    /* Of the whole process: peak RSS; 0 when it had no memory any more. */
+    /* Figures of the whole process: peak RSS; 0 when it had no memory any more. */
     uint64_t peak_rss_bytes;
 };
 

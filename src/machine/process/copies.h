@@ -23,7 +23,7 @@
 struct family_memory {
     uint64_t bytes;         /* each page once */
     uint64_t certain_bytes; /* of that: as of one moment, plus what was allocated since */
-    /* By the highest part of the faults that a member copied. */
+    /* Bounded by the largest share of its faults with which a member copied. */
     uint64_t highest_bytes;
     bool is_unread; /* no reading of a fork says yet what part that is: all, in `highest_bytes` */
 };

@@ -37,7 +37,7 @@ struct private_object {
     struct process *process;
 };
 
-/* Those of all processes, collected when a pass first needs them: to go through thousands of
+/* Objects of all processes, collected when a pass first needs them: searching thousands of
  * processes for each of thousands of readings would take minutes. */
 struct private_objects {
     struct private_object *objects;
@@ -144,7 +144,7 @@ static void mark_sharers_stale(struct process_tree *tree, struct process *proces
     }
 }
 
-/* So little is skipped. */
+/* Whether an amount is more than the 1 % that is skipped. */
 static bool counts(uint64_t bytes, const struct memory *memory)
 {
     return bytes * 100 > memory->resident_bytes;
@@ -466,7 +466,7 @@ static void read_all(const struct pass *pass, const struct exact_group *group)
             needs_reading(pass, group, process))
             read_exact(pass, group, process, true);
     }
-    /* Those whose sharing has changed, also while others were read. */
+    /* Read those whose sharing has changed, also while others were read. */
     for (size_t i = 0; i < group->count; i++) {
         struct process *process = group->members[i];
         if (process->polled->metered.memory_is_stale && process_has_memory(process) &&
@@ -630,7 +630,7 @@ int exec_generations_update(
         generations->processes[generations->count++] = process;
         hash += hash_of(process);
     }
-    /* Also when a process has become a zombie, which stays in the tree. */
+    /* It also changes when a process becomes a zombie, which stays in the tree. */
     *has_changed = hash != generations->hash;
     generations->hash = hash;
     qsort(generations->processes, generations->count, sizeof *generations->processes,

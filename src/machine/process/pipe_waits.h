@@ -15,7 +15,7 @@
 #define PIPE_MAX_HOLDERS 16
 #define PIPE_MAX_KNOWN 8
 
-/* Of programs with these names. */
+/* Time for which programs with these names were awaited. */
 struct pipe_wait {
     char waiter[16], holder[16];
     bool is_main;                  /* the waiter is */

@@ -158,7 +158,7 @@ struct thread {
     unsigned char cause; /* enum wall_cause, as of the last moment; process_states */
     int64_t began_ns;    /* not later than the first reading; of the first thread: not known */
     int64_t lived_ns;    /* by its exit record */
-    /* Likewise; what it ran and waited for while it ended is beyond that. */
+    /* Likewise, without what it ran and waited for while it ended. */
     int64_t record_run_ns, record_wait_ns;
     struct wall_samples samples;
     struct thread_before before;
@@ -303,7 +303,7 @@ struct process {
     struct task_counts counts;
     bool has_io; /* I/O bytes are known */
 
-    /* Of the log and its archive. */
+    /* State of the log and its archive: */
     bool is_in_ending; /* it is in the log's list `ending` */
     bool is_kept;      /* scratch */
 };

@@ -10,7 +10,7 @@
 #define IDLE_PART 0.05
 #define JOIN_PART 0.8
 
-/* Of those with a program's name only. */
+/* Returns the account of a program, a new one where it has none; NULL: there are too many. */
 static struct program_account *program_of(struct program_accounts *accounts, const char *name)
 {
     for (size_t i = 0; i < accounts->count; i++) {
@@ -141,7 +141,7 @@ static struct wall_account take_recent(
     return wall_account_of(wall_ns, run_ns, wait_ns, &samples);
 }
 
-/* Of its leading thread, since this was asked last. */
+/* Returns the account of its leading thread since the last call. */
 static struct wall_account recent_account(struct process *process, struct process_view *view)
 {
     struct process_threads *list = process->threads;

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Of threads that carry the same name of a program. */
+/* Account of all threads with the same program name. */
 struct program_account {
     char name[16];
     uint64_t processes;
@@ -17,7 +17,7 @@ struct program_account {
 
 #define MAX_PROGRAMS 32
 
-/* Of processes that ended; the first ones of more names than that. */
+/* Accounts of processes that ended. Of more names than fit the first ones are kept. */
 struct program_accounts {
     struct program_account programs[MAX_PROGRAMS];
     size_t count;

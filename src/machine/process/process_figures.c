@@ -245,9 +245,9 @@ struct task_counts process_counts(const struct process *process)
     return counts;
 }
 
-/* Of a thread's exit, what its record and the event do not span. */
+/* Part of a thread's exit that neither its record nor its event spans. */
 #define EXIT_OF_THREAD_NS NS_PER_MS
-/* Of its last thread, where no event gives the end, also on a busy machine. */
+/* The same of its last thread, where no event gives the end, also on a busy machine. */
 #define EXIT_OF_PROCESS_NS (5 * NS_PER_MS)
 /* Where no event gives the end: the kernel frees a page in a tenth of that. */
 #define FREE_BYTE_NS 1

@@ -64,16 +64,14 @@ static inline int64_t process_unsummed_ns(const struct process *process)
                                                            : process->start.at_ns;
 }
 
-/* Of one that is final: by then it had given up its memory. INT64_MAX: not known. */
+/* Returns when a final process had given up its memory, at the latest. INT64_MAX: not known. */
 int64_t process_memory_end_ns(const struct process *process);
 
 /* True where VmHWM is likely to be higher than when it was last read. */
 bool process_may_have_risen(const struct process *process);
 
-/*
- * Of one that is final: by how much less than it used its CPU time may be. Exit records lack what a
- * thread used since its last clock tick, and its exit, which frees its memory.
- */
+/* Returns how much CPU time may be missing from a final process. Exit records lack what a thread
+ * used since its last clock tick, and its exit, which frees its memory. */
 int64_t process_cpu_lacks_ns(const struct process *process);
 
 /*

@@ -173,7 +173,7 @@ static void read_now(const struct process_log_options *options, struct process *
 
 /* ---- sums of peaks ---- */
 
-/* By which what was read of a peak may be too low or too high. */
+/* Returns by how much a peak that was read may be too low or too high. */
 static uint64_t lag_of(const struct process_log *log)
 {
     return 3 * log->options.tree->view.lag_bytes;
@@ -333,7 +333,7 @@ static bool needs_check(const struct process_log *log, const struct process *pro
            (process->state == PROCESS_EXITED || process->state == PROCESS_LEADER_EXITED);
 }
 
-/* Of one that has ended: its event or exit record may arrive with the next batch. */
+/* Whether the event or exit record of a process that has ended may arrive with the next batch. */
 static bool awaits_more(const struct process_log *log, const struct process *process)
 {
     bool lacks_figures = log->options.has_taskstats && !process_has_last_record(process);

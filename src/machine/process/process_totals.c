@@ -45,7 +45,6 @@ bool process_totals_add(struct process_totals *totals, struct process *process,
         totals->others_lack_ns += process_cpu_lacks_ns(process);
     }
     if (!process->is_main) {
-        /* Of a descendant that ended. */
         bool is_certain = process_has_own_memory(process);
         totals->without_exit_record += !process_has_last_record(process);
         totals->without_faults += process_has_no_faults(process);

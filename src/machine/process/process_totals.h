@@ -22,7 +22,8 @@
  * time.
  */
 
-/* Of several processes: the sum of known peaks, and how many have a peak without known bound. */
+/* Peaks of several processes: the sum of the known ones, and how many have a peak without known
+ * bound. */
 struct peak_sum {
     uint64_t bytes, unbounded;
 };

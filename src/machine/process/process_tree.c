@@ -366,7 +366,7 @@ static int add_all(struct process_tree *tree, bool is_old)
     return code;
 }
 
-/* Those that main started are in the tree already, as its descendants. */
+/* Processes that main started are in the tree already, as its descendants. */
 static int add_others(struct process_tree *tree)
 {
     const struct process_tree_options *options = &tree->options;

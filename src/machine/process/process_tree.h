@@ -56,9 +56,11 @@ struct process_tree {
     /* All processes, also those that procfs does not have (yet, or any more): what the process log
      * knows of them. */
     struct process_table table;
-    /* Those that procfs has: they are polled. Main first, and every process after its parent. So
-     * what a parent has collected from a child is read before the child's end is seen: CPU time is
-     * never counted twice. */
+    /*
+     * The processes in procfs, which are polled. Main is first, and each process comes after its
+     * parent: what a parent has collected from a child is read before the child's end is seen,
+     * so CPU time never counts twice.
+     */
     struct process **processes; /* the array is owned */
     size_t count, capacity;
 

@@ -330,8 +330,8 @@ static void estimate_unread(struct ram_meter *meter)
     meter->unread_bytes = lacking > meter->highest_bytes / UNREAD_PART ? lacking : 0;
 }
 
-/* By how much the last reading of a process may be too high by now: its file and shared memory has
- * shrunk since, by counters that may lag. */
+/* Returns by how much the last reading of a process may be too high by now: its file and shared
+ * memory has shrunk since, and counters may lag. */
 static uint64_t uncertainty_of(const struct process_tree *tree, const struct process *process)
 {
     const struct memory *memory = &process->polled->memory;

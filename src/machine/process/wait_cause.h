@@ -8,17 +8,20 @@
 #include "model/wall_causes.h"
 
 /*
- * By the text of wchan. WALL_COMPUTING: "0", it runs or is ready to, or its reader lacks
- * permission. WALL_CAUSE_COUNT: the function says nothing by itself; wait_cause_of_call() may.
+ * Returns the cause that the text of wchan says. WALL_COMPUTING: "0", it runs, is ready to run,
+ * or its reader lacks permission. WALL_CAUSE_COUNT: the function alone says nothing;
+ * wait_cause_of_call() may.
  */
 enum wall_cause wait_cause_of_channel(const char *channel);
 
-/* By the text of syscall, of a thread that sleeps in a function which alone says nothing, or waits
- * for a page of a file: of a page fault, or of a read. WALL_CAUSE_COUNT: it has gone on meanwhile,
- * and it is not known for which of these two it waited. */
+/*
+ * Returns the cause that the text of syscall says, for a thread that sleeps in a function which
+ * alone says nothing, or that waits for a page of a file. WALL_CAUSE_COUNT: it has continued
+ * meanwhile, so the cause is not known.
+ */
 enum wall_cause wait_cause_of_call(const char *channel, const char *call);
 
-/* By the letter of its state alone: 'D' and so on. */
+/* Returns the cause by the letter of its state alone: 'D' and so on. */
 enum wall_cause wait_cause_of_state(char state);
 
 /*

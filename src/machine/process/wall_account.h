@@ -39,5 +39,6 @@ void wall_account_subtract(struct wall_account *account, const struct wall_accou
 /* Replaces the time in WALL_CHILD by what these children did, in proportion. */
 void wall_account_explain_child(struct wall_account *account, const struct wall_account *children);
 
-/* Of the time that it was ready to run, a part was held by a quota: `quota` of 1. */
+/* Moves a part of the time in which it was ready to run to the quota: `quota` is that part, 0 to
+ * 1. */
 void wall_account_split_quota(struct wall_account *account, double quota);

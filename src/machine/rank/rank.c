@@ -144,7 +144,7 @@ long gput_rank_restarts(const struct gput_rank *rank)
     return rank->launcher.restarts;
 }
 
-/* Of %n and of names that are taken: more files than that of one name are a mistake. */
+/* Maximum number for %n and for names that are taken: more files with one name are a mistake. */
 #define MAX_NUMBER 1000000
 
 /* A value must not lead to another folder. */

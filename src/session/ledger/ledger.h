@@ -47,7 +47,8 @@
 #define STATUS_UNKNOWN (-1)
 
 struct collected {
-    /* Of orphans; at the end also of main, all that it waited for and those still running. */
+    /* Counts of orphans; at the end also of main: all that it waited for, and those still
+     * running. */
     struct session_counts counts;
     int64_t orphans_ns;             /* CPU time of orphans */
     struct session_counts at_start; /* of the calling process, for SESSION_SELF */

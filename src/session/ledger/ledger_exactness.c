@@ -55,8 +55,8 @@ static bool has_zombies(const struct process_tree *tree)
     return has_some;
 }
 
-/* Of all exit records. Our own faults continue while they are read: only those of our children
- * count. */
+/* Returns the page faults of all exit records. Our own faults continue while they are read, so
+ * only those of our children count. */
 static uint64_t exit_record_faults(const struct ledger *ledger)
 {
     const struct process_log *log = &ledger->log;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* That it was at least 0 says nothing. */
+/* Returns a figure, or NaN for a lower bound of 0, which says nothing. */
 static double unless_lacking(double figure, bool lacks_some)
 {
     return lacks_some && figure == 0 ? NAN : figure;
@@ -291,8 +291,8 @@ static void add_driver_sources(const struct ledger *ledger, struct gput_results 
     }
 }
 
-/* Of the time for which cards were slowed: exact where the driver counted the time itself (amdgpu
- * counts its controller's ticks) from the start on. */
+/* Adds the source of the time for which cards were slowed. It is exact where the driver counted
+ * the time itself from the start on (amdgpu counts its controller's ticks). */
 static void add_slowdown_source(const struct ledger *ledger, struct gput_results *results)
 {
     bool is_counted = false, has_reasons = false, was_late = false, is_made_of_ticks = false,
@@ -328,7 +328,7 @@ static void add_slowdown_source(const struct ledger *ledger, struct gput_results
             "the reasons that the driver gave when it was read; it does not count the time");
 }
 
-/* Of parts of the chip, where the session asks for them: why they are missing on all GPUs. */
+/* Adds why parts of the chip are missing on all GPUs, if the session asks for them. */
 static void add_parts_source(const struct ledger *ledger, struct gput_results *results)
 {
     const char *missing = "no GPU was read";

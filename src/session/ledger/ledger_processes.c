@@ -78,7 +78,7 @@ static void take(struct gput_process *listed, const struct process *process,
     }
 }
 
-/* Of processes that we collect, wait4() gives more. */
+/* Adds what wait4() knows of a process that we collect. */
 static void add_collected(struct gput_process *process, const struct ledger *ledger)
 {
     if (!process->end_is_exact && ledger->main_ended_ns != 0) {

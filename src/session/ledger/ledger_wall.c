@@ -15,8 +15,8 @@
 #include <string.h>
 
 #define SHOWN_PROGRAMS 6
-/* Of those that main waited for in pipes: from which part of its time on they are named, how many,
- * and how many things that they did. */
+/* Programs for which main waited in pipes are named from this share of its time on; their
+ * maximum number, and that of their causes: */
 #define SHOWN_WAIT_PART 0.05
 #define SHOWN_WAITS 3
 #define SHOWN_WAIT_CAUSES 2
@@ -43,7 +43,7 @@ static void add_living_children(struct ledger *ledger)
     }
 }
 
-/* By names, with those that live. */
+/* Returns the accounts by program name, with those of living processes. */
 static struct program_accounts programs_so_far(const struct ledger *ledger)
 {
     struct program_accounts programs = ledger->log.programs;

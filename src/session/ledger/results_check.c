@@ -18,7 +18,7 @@ static double figure_at(const struct gput_results *results, size_t offset)
     return value;
 }
 
-/* Also false when either is not known. */
+/* False when either is not known. */
 static bool is_above(double a, double b)
 {
     return a > b + ROUNDING * fabs(b);

@@ -259,7 +259,7 @@ static void add_job(struct gput_identity *identity, const struct launcher *launc
         identity->restarts = fmax((double)launcher->restarts, identity->restarts);
 }
 
-/* Of `n_ranks` ranks of descendants others may not have been seen. */
+/* Whether all ranks that the launcher names were seen, or it names no number. */
 static bool are_all_seen(const struct session_identity *state)
 {
     const struct gput_identity *identity = &state->known;
@@ -315,7 +315,7 @@ void session_identity_add(
     fill_ranks(state, &launcher, before == state->n_ranks);
 }
 
-/* That of the program that it runs: execve() replaces it. */
+/* Whether the environment of its present program was read: execve() replaces it. */
 static bool is_read(const struct process *process)
 {
     const struct polled *polled = process->polled;

@@ -427,7 +427,8 @@ static void sample_energy(struct sampler *sampler, int64_t now_ns)
 
 void sampler_take_sample(struct sampler *sampler, const struct sampler_tick *tick)
 {
-    /* Of one moment: the timestamp is that of the figures, however busy the machine is. */
+    /* Read both clocks at one moment: the timestamp is that of the figures, however busy the
+     * machine is. */
     struct clock_pair now = clock_read_pair(clock_monotonic_ns, wall_clock_ns);
     int64_t now_ns = now.first_ns;
     sampler->snapshot.sample.time_ns = now.second_ns;

@@ -36,7 +36,7 @@ static int64_t next_deadline(struct schedule *schedule, int64_t deadline_ns)
     int64_t interval_ns = schedule->interval_ns;
     if (now_ns < deadline_ns)
         return deadline_ns; /* the job called for a tick before it */
-    /* Also realigns the early first tick with whole intervals since the start. */
+    /* This also realigns the early first tick with whole intervals since the start. */
     int64_t passed = (deadline_ns - schedule->start_ns) / interval_ns;
     int64_t next = schedule->start_ns + (passed + 1) * interval_ns;
     if (next <= now_ns) {

@@ -74,7 +74,7 @@ struct sink {
     bool wants_processes;       /* at its end */
     bool wants_bytes;           /* while processes run: then `bytes` of its class is called */
 
-    /* Of a thread that is not the writer's: */
+    /* Figures of a thread other than the writer's: */
     bool has_thread;
     _Atomic int64_t thread_cpu_ns;       /* so far */
     struct session_counts thread_counts; /* when it has ended */

@@ -43,7 +43,7 @@ struct summary {
     bool shows[BLOCK_COLUMN_COUNT]; /* of shown_columns */
 };
 
-/* Also where all that is known is 0. */
+/* Whether a value is missing, or 0. */
 static bool is_nothing(double value)
 {
     return !(value != 0) || isnan(value);

@@ -455,7 +455,7 @@ static void bench_bencher(const struct doc *document, struct str *text)
 #define N_COLORS 8
 #define N_TICKS 4
 
-/* Of one family with the page of reports: its fonts, colours and tiles (web/src/page.css). */
+/* The style of the page: fonts, colours and tiles are those of reports (web/src/page.css). */
 static const char style[] =
     ":root{--page:#f7f7f5;--surface:#fff;--ink:#1b1f24;--muted:#5a6370;--line:#e6e7e4;"
     "--edge:#c9ccc8}@media (prefers-color-scheme:dark){:root{color-scheme:dark;--page:#101316;"
@@ -477,7 +477,7 @@ static const char style[] =
     "border-left:3px solid #8a6d00;background:var(--surface);border-radius:0 8px 8px 0}"
     ".swatch{display:inline-block;width:9px;height:9px;border-radius:2px;margin-right:8px}";
 
-/* Of the page of reports: they differ for all eyes. */
+/* The colours of the page of reports, which all eyes can distinguish. */
 static const char *const colors[N_COLORS] = {
     "#0b65c2", "#c8500a", "#0a8560", "#a8457f", "#8a6d00", "#2f7fb3", "#6a4fc0", "#5d6672"};
 

@@ -19,7 +19,7 @@
 
 /* ---- Picture ---- */
 
-/* Those that people ask for first. */
+/* The figures that people ask for first. */
 static const struct shown {
     const char *measurement, *name;
 } shown[] = {

@@ -52,7 +52,7 @@ static void add_full_memory(struct advice *advice)
     const struct gput_accounting *accounting = &results->accounting;
     const struct gput_identity *identity = &results->identity;
 
-    /* Also counts what the command started, and survived. */
+    /* It also counts processes of the command when the command itself was not killed. */
     if (accounting->oom_killed > 0)
         add(advice, "%.0f process%s killed: out of memory (%.*s).", accounting->oom_killed,
             accounting->oom_killed == 1 ? " was" : "es were",

@@ -248,7 +248,7 @@ static void summary_gpus_write(struct summary *summary)
 {
     const struct gput_results *results = summary->results;
 
-    /* Of reports that have no single GPU, as those of the older gpu_tracker. */
+    /* Reports of the older gpu_tracker have no single GPU. */
     double mean = results->mean[GPUT_GPU_HARDWARE_UTILIZATION];
     double peak = results->max[GPUT_COMBINED_GPU_RAM];
     char figure[HUMAN_SIZE], capacity[HUMAN_SIZE], busy[64] = "";

@@ -19,7 +19,7 @@ struct text_grid_column {
     bool is_left;     /* texts; numbers are aligned to the right */
     size_t min_width; /* where the screen has it; else as its widest cell */
     unsigned drop;    /* 1: is the first to go where the screen is too narrow; 0: always stays */
-    /* Of the last column alone, whose longer cells are cut. 0: they are not. */
+    /* For the last column alone, whose longer cells are cut. 0: they are not. */
     size_t wanted_width; /* without it the columns before lose their min_width */
     size_t least_width;  /* without it they are dropped */
 };

@@ -98,7 +98,7 @@ static void add_inside(struct curve *curve, struct drawing_point point)
         curve->column = column;
         return;
     }
-    /* Of a step its end, at which its value was read. */
+    /* A step counts at its end, where its value was read. */
     if (point.y <= curve->kept[LOWEST].y)
         curve->kept[LOWEST] = point;
     if (point.y >= curve->kept[HIGHEST].y)

@@ -137,7 +137,7 @@ static bool is_group(const struct plot_series *series, const char *group)
     return strcmp(series->group, group) == 0;
 }
 
-/* Of a recording of power: what is of all GPUs, where there is one. */
+/* Whether the curve of all GPUs of a power recording is the curve of its only GPU. */
 static bool is_of_one_gpu(const struct plot_figures *figures, const struct plot_series *series)
 {
     size_t count = 0, length = strlen(series->id);
@@ -166,7 +166,8 @@ static bool is_of_unused_gpu(const struct plot_figures *figures, const struct pl
     return is_any && text_begins_with(series->scope, "gpu");
 }
 
-/* Those of a group that say most: what the session used in all, of several GPUs for each. */
+/* Whether a curve is one of those that say most: what the session used in all, and each of
+ * several GPUs. */
 static bool is_main(const struct plot_figures *figures, const struct plot_series *series)
 {
     static const char *const of_gpus[] = {"_combined_ram", "_utilization_percent", "_power_watts"};

@@ -408,7 +408,7 @@ static struct change change_of(const struct mean *first, const struct mean *mean
             student_welch_freedom(first->variance, first->runs, mean->variance, mean->runs);
         double quantile = student_quantile_975(freedom), ratio = mean->value / first->value;
         change.is_noise = fabs(difference) <= quantile * sqrt(variance);
-        /* Of a quotient: the variances of both, as shares. */
+        /* The relative variances of both add up in a quotient. */
         change.half = quantile * sqrt(mean->variance + first->variance * ratio * ratio) /
                       fabs(first->value) * 100;
     }

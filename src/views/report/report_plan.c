@@ -27,8 +27,8 @@
 #define MIN_BEGINNING 8
 #define BEGINNING 64
 
-/* Of a database: where its header, which begins with a magic string, has the size of its pages, and
- * how many these are. https://www.sqlite.org/fileformat.html */
+/* A database has a magic string at the start of its header, which has the size of its pages and
+ * their number. https://www.sqlite.org/fileformat.html */
 #define DATABASE_MAGIC "SQLite format 3"
 #define PAGE_SIZE_AT 16
 #define PAGE_COUNT_AT 28
@@ -193,8 +193,8 @@ static bool is_empty(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
 }
 
-/* By its name alone, a file in a folder that is empty or may not be read can be a session or
- * marks. */
+/* Whether a file in a folder that is empty or may not be read can be a session or marks, by its
+ * name alone. */
 static bool is_named_as_session(const char *path)
 {
     return text_ends_with(path, ".csv") || text_ends_with(path, ".sqlite") ||

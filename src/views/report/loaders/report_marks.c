@@ -78,8 +78,8 @@ static int select_calls(struct marks *marks, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Those that have no stop among the others, in the order of their starts. They are not calls of
- * the table: nothing is known of how long they took. */
+/* Returns the next call that has no stop, in the order of starts. It is no call of the table:
+ * how long it took is not known. */
 static const struct call *next_call(const struct call_table *table, size_t *calls, size_t *open)
 {
     bool has_open = *open < table->n_open, has_call = *calls < table->n_calls;

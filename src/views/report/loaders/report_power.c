@@ -60,7 +60,7 @@ static const struct known_metric {
     {"per_gpu_estimated_attributable_utilization", "the command's share of GPU", "gpu", "ratio"},
 };
 
-/* That of "per_gpu_nvidia_power:0", too; NULL: the name is not known. */
+/* Finds the metric of a name such as "per_gpu_nvidia_power:0", too; NULL: the name is not known. */
 static const struct known_metric *find_known(const char *name)
 {
     size_t length = strcspn(name, ":");

@@ -85,7 +85,7 @@ static void list_callees(struct callers *callers)
     const struct cprofile *profile = callers->profile;
     uint32_t outside = (uint32_t)profile->function_count;
 
-    /* By what guesses are to be multiplied for the whole to be that of the profile. */
+    /* Factor by which guesses are multiplied, so that the sum is that of the profile: */
     double known = 0, guessed = 0;
     for (size_t i = 0; i < profile->function_count; i++) {
         bool is_guess;

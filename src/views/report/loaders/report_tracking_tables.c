@@ -39,7 +39,7 @@ enum kind {
     SLOWED, /* a counter of seconds; the curve is the share of the time since the row before */
 };
 
-/* Those of the card are of GPUs that the session used. */
+/* The figures of a card are those of GPUs that the session used. */
 static const struct figure {
     const char *column, *label, *group, *unit;
     enum kind kind;
@@ -295,7 +295,7 @@ static const struct report_rate bytes[] = {
 static const struct report_rates_table report_io = {"io_data", "io", "bytes_per_second",
     REPORT_STEP_WHOLE, MIN_IO_SECONDS, bytes, sizeof bytes / sizeof *bytes};
 
-/* Of the first row, and where a clock was set back, there are none. */
+/* The first row has no rates, nor has a row before which a clock was set back. */
 static int take_rates(void *user, const struct total_row *begin, const struct total_row *end,
     const double *of_interval, struct gput_error *error)
 {
