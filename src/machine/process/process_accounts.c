@@ -85,12 +85,13 @@ struct wall_account process_path_account(
 }
 
 /* Returns what a thread does now. Only a first thread that may do something else than at the
- * last moment is read again. `view` NULL: the process has ended. */
+ * last moment is read again. `view` NULL: the process has ended, and so has a zombie. */
 static enum wall_cause cause_now(
     struct process *process, struct thread *thread, bool has_worked, struct process_view *view)
 {
     enum wall_cause cause = (enum wall_cause)thread->cause;
-    if (!view || thread->id != process->pid || (!has_worked && cause != WALL_COMPUTING))
+    if (!view || process_is_zombie(process) || thread->id != process->pid ||
+        (!has_worked && cause != WALL_COMPUTING))
         return cause;
     return process_state_read(process, thread, view);
 }
