@@ -12,6 +12,7 @@
 #include "bench/disturbances.h"
 #include "bench/run_watch.h"
 #include "session/session_launch.h"
+#include "session/session_shared.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -91,6 +92,7 @@ struct runner {
     struct gput_bench *bench;
     struct run_watch watch;
     struct gput_session_options session_options;
+    struct session_shared shared;
     int null_fd, input_fd; /* input_fd: the file of --input, or null_fd */
     bool is_stopped;       /* by the caller */
     bool has_begun;        /* commands of --setup have run */
@@ -171,6 +173,7 @@ static int begin_runner(struct runner *runner, struct gput_error *error)
 
 static void finish_runner(struct runner *runner)
 {
+    session_shared_finish(&runner->shared);
     run_watch_finish(&runner->watch);
     if (runner->input_fd != runner->null_fd)
         file_close_fd(&runner->input_fd);
@@ -380,7 +383,7 @@ static int run_once(struct runner *runner, const struct bench_command *command,
     options.tracking_file = tracking_file;
     options.overwrite = tracking_file != NULL;
     run_watch_clear(&runner->watch);
-    TRY(gput_session_create(&options, &session, error));
+    TRY(session_create(&options, &runner->shared, &session, error));
     int code = run_session(runner, session, command, outcome, error);
     gput_session_destroy(session);
     return code;

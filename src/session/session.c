@@ -1,5 +1,6 @@
 #include "session/session_state.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/wall_clock.h"
@@ -36,19 +37,23 @@ static int prepare(struct gput_session *session, const struct gput_session_optio
     if (schedule_init(&session->schedule) != GPUT_OK)
         return error_memory(error);
     TRY(session_settings_init(&session->settings, options, error));
-    TRY(session_settings_open_gpus(&session->settings, error));
+    if (session->shared && session->shared->gpus)
+        session->settings.gpus = STEAL(session->shared->gpus);
+    else
+        TRY(session_settings_open_gpus(&session->settings, error));
     TRY(read_static_data(session, error));
     return sinks_open(&session->sinks, &session->settings, &session->latest, error);
 }
 
-int gput_session_create(const struct gput_session_options *options, struct gput_session **session,
-    struct gput_error *error)
+int session_create(const struct gput_session_options *options, struct session_shared *shared,
+    struct gput_session **session, struct gput_error *error)
 {
     *session = NULL;
     struct gput_session *created = calloc(1, sizeof *created);
     if (!created)
         return error_memory(error);
     created->owner = getpid();
+    created->shared = shared;
     wall_clock_begin_session();
     created->has_wall_clock = true;
     struct sigaction action;
@@ -78,6 +83,37 @@ int gput_session_create(const struct gput_session_options *options, struct gput_
     }
     *session = created;
     return GPUT_OK;
+}
+
+int gput_session_create(const struct gput_session_options *options, struct gput_session **session,
+    struct gput_error *error)
+{
+    return session_create(options, NULL, session, error);
+}
+
+/* Keeps for the next session what it can use. */
+static void give_back(struct gput_session *session)
+{
+    struct session_shared *shared = session->shared;
+    if (!shared)
+        return;
+    if (session->events.has_events && !session_events_has_thread(&session->events)) {
+        session_events_rest(&session->events);
+        shared->events = session->events;
+        shared->has_events = true;
+        session_events_init(&session->events);
+    }
+    if (session->settings.gpus && gpu_set_is_absent(session->settings.gpus))
+        shared->gpus = STEAL(session->settings.gpus);
+}
+
+void session_shared_finish(struct session_shared *shared)
+{
+    if (shared->has_events)
+        session_events_finish(&shared->events);
+    gpu_set_close(shared->gpus);
+    cgroup_texts_finish(&shared->texts);
+    *shared = (struct session_shared){0};
 }
 
 /* Releases what only the process that created the session may touch. False: a thread is stuck, and
@@ -114,6 +150,7 @@ void gput_session_destroy(struct gput_session *session)
     if (!release_shared(session))
         return;
     session_leave_wall_clock(session);
+    give_back(session);
     session_events_finish(&session->events);
     ledger_finish(&session->ledger);
     cgroup_finish(&session->target.launch_cgroup);

@@ -24,6 +24,7 @@
 #include "session/sampler/sampler.h"
 #include "session/sampler/schedule.h"
 #include "session/sampler/session_events.h"
+#include "session/session_shared.h"
 #include "session/sinks/sink.h"
 #include "session/sinks/sinks.h"
 
@@ -58,6 +59,7 @@ struct session_target {
 struct gput_session {
     pid_t owner; /* the process that created it: a forked child must not touch files or threads */
     enum session_phase phase;
+    struct session_shared *shared; /* NULL: nothing is; borrowed */
     struct session_settings settings;
     struct session_target target;
 

@@ -34,6 +34,30 @@
 /* How often it is looked whether a driver has answered. */
 #define GPU_CHECK_MS 1
 
+/* Finds the control groups of the process, with their limits, and the container that they and its
+ * mounts name. A launched command has ours: without us it would not be in a group that we make. */
+static void read_groups(struct gput_session *session, pid_t pid, struct session_shared *shared)
+{
+    struct session_target *target = &session->target;
+    const struct gput_session_options *options = &session->settings.options;
+    bool is_first = !shared->has_groups;
+    cgroup_finish(&target->launch_cgroup);
+    if (is_first)
+        shared->has_texts =
+            cgroup_texts_read(options->procfs_root, pid, &shared->texts, NULL) == GPUT_OK;
+    const char *groups = str_text(&shared->texts.groups), *mounts = str_text(&shared->texts.mounts);
+    target->has_cgroups = shared->has_texts && cgroup_parse(groups, mounts, options->sysfs_root,
+                                                   &target->launch_cgroup) == GPUT_OK;
+    /* The mounts are those of this process. */
+    if (session->settings.mode == SESSION_ATTACHED)
+        container_read(options->procfs_root, pid, &target->container);
+    else
+        container_parse(groups, mounts, &target->container);
+    if (is_first)
+        cgroup_limits_read(&target->launch_cgroup, &shared->limits);
+    shared->has_groups = true;
+}
+
 /* What the process may use, before files say it. A command that is launched has our limits; the
  * groups are kept for it. */
 static void read_limits(struct gput_session *session, pid_t pid)
@@ -41,34 +65,22 @@ static void read_limits(struct gput_session *session, pid_t pid)
     struct session_target *target = &session->target;
     struct session_settings *settings = &session->settings;
     const char *procfs = settings->options.procfs_root;
-    struct cgroup_limits limits;
+    struct session_shared own = {0}, *shared = session->shared ? session->shared : &own;
+    const struct cgroup_limits *limits = &shared->limits;
     struct environment environment = {0};
     bool has_own_environment = settings->mode != SESSION_ATTACHED;
-    /* Read the control groups of the process, and the container that they and its mounts name. A
-     * launched command has ours: without us it would not be in a group that we make. */
-    const struct gput_session_options *options = &session->settings.options;
-    struct cgroup_texts texts;
-    cgroup_finish(&target->launch_cgroup);
-    target->has_cgroups = cgroup_texts_read(options->procfs_root, pid, &texts, NULL) == GPUT_OK &&
-                          cgroup_parse(str_text(&texts.groups), str_text(&texts.mounts),
-                              options->sysfs_root, &target->launch_cgroup) == GPUT_OK;
-    /* The mounts in `texts` are those of this process. */
-    if (session->settings.mode == SESSION_ATTACHED)
-        container_read(options->procfs_root, pid, &target->container);
-    else
-        container_parse(str_text(&texts.groups), str_text(&texts.mounts), &target->container);
-    cgroup_texts_finish(&texts);
+    read_groups(session, pid, shared);
     if (!has_own_environment)
         environment_read(settings->calls, procfs, pid, &environment, NULL);
-    cgroup_limits_read(&target->launch_cgroup, &limits);
-    session_allowed_read(settings, pid, &limits,
+    session_allowed_read(settings, pid, limits,
         has_own_environment ? environment_own_variable : environment_variable, &environment);
     environment_finish(&environment);
     oom_kills_begin(&session->ledger.oom_kills, &target->launch_cgroup.memory);
-    limit_group_begin(&session->ledger.limit_group, &target->launch_cgroup, &limits);
-    quota_group_begin(&session->ledger.quota, &target->launch_cgroup, &limits);
+    limit_group_begin(&session->ledger.limit_group, &target->launch_cgroup, limits);
+    quota_group_begin(&session->ledger.quota, &target->launch_cgroup, limits);
     if (settings->mode != SESSION_LAUNCHED)
         cgroup_finish(&target->launch_cgroup);
+    session_shared_finish(&own);
 }
 
 /* Its id, and those of the sessions that it is within. `pid`: that all of its processes descend
@@ -191,6 +203,14 @@ static int check_procfs(
     return GPUT_OK;
 }
 
+/* Takes the sockets over that the session before has had. */
+static void take_events(struct gput_session *session, struct session_shared *shared)
+{
+    session->events = shared->events;
+    shared->has_events = false;
+    session_events_discard(&session->events);
+}
+
 /* The session's time starts here. `pid`: of what is tracked; ours for a command that is launched.
  */
 static int begin(
@@ -213,7 +233,9 @@ static int begin(
     name_session(&session->settings, pid);
     TRY(sinks_begin(&session->sinks, error));
     session_events_finish(&session->events);
-    if (mode != SESSION_MACHINE)
+    if (session->shared && session->shared->has_events)
+        take_events(session, session->shared);
+    else if (mode != SESSION_MACHINE)
         session_events_open(&session->events, session->settings.has_own_procfs);
     ledger_begin(&session->ledger);
     session->settings.start_ns = clock_monotonic_ns();

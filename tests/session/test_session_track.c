@@ -1,6 +1,7 @@
 #include "base/thread.h"
 #include "descriptors.h"
 #include "machine/os/proc_stat.h"
+#include "session/session_shared.h"
 #include "session/sessions.h"
 
 #include <fcntl.h>
@@ -144,6 +145,45 @@ IN_FOLDER(a_failed_launch_leaves_nothing)
     gput_session_destroy(session);
     assert_int_equal(files_in_folder(), 0);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+/* A command that forks and ends, as it is counted by a session. */
+static struct gput_results results_of_forks(struct session_shared *shared)
+{
+    struct gput_session_options options = options_every(1);
+    options.no_other_children = true;
+    struct gput_session *session;
+    assert_int_equal(session_create(&options, shared, &session, NULL), GPUT_OK);
+    char *argv[] = {(char *)"sh", (char *)"-c", (char *)"(true) & (true) & wait", NULL};
+    assert_int_equal(gput_session_launch(session, argv, NULL), GPUT_OK);
+    assert_int_equal(wait_for_end(session), 0);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    gput_session_destroy(session);
+    return results;
+}
+
+IN_FOLDER(sessions_one_after_the_other_share_what_they_need_alike)
+{
+    struct session_shared shared = {0};
+    struct gput_results own = results_of_forks(NULL);
+    int files = descriptors_open(), passed_on = -1;
+    for (int i = 0; i < 3; i++) {
+        struct gput_results results = results_of_forks(&shared);
+        assert_true(shared.has_groups);
+        if (own.accounting.processes_missed == 0) { /* the kernel announces them */
+            assert_int_equal(results.accounting.processes_missed, 0);
+            assert_int_equal(results.accounting.processes_seen, own.accounting.processes_seen);
+            assert_true(shared.has_events);
+        }
+        assert_true(isnan(own.allowed.cpuset_cores) ||
+                    results.allowed.cpuset_cores == own.allowed.cpuset_cores);
+        if (i > 0 && shared.has_events)
+            assert_int_equal(shared.events.events.fd, passed_on); /* opened once */
+        passed_on = shared.events.events.fd;
+    }
+    session_shared_finish(&shared);
+    assert_int_equal(descriptors_open(), files);
 }
 
 IN_FOLDER(an_attached_session_counts_from_now_on)

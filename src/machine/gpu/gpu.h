@@ -256,6 +256,10 @@ const char *gpu_set_missing(const struct gpu_set *set);
 /* Whether there is no GPU at all, also none that cannot be read. */
 bool gpu_set_is_empty(const struct gpu_set *set);
 
+/* Whether there is none, and no driver that might bring one: nothing of the set changes any more.
+ */
+bool gpu_set_is_absent(const struct gpu_set *set);
+
 /* Each source and its state, in probing order. Valid until the next call with this set. */
 const struct gpu_source_status *gpu_set_sources(const struct gpu_set *set, size_t *count);
 

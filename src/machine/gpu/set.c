@@ -477,6 +477,15 @@ bool gpu_set_is_empty(const struct gpu_set *set)
     return gpu_set_missing(set) && gpu_set_capacity_bytes(set) == 0;
 }
 
+bool gpu_set_is_absent(const struct gpu_set *set)
+{
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
+        if (set->members[i].feed)
+            return false;
+    }
+    return gpu_set_is_empty(set);
+}
+
 const struct gpu_process_ram *gpu_set_process_ram(
     const struct gpu_set *set, size_t *count, uint64_t *version)
 {

@@ -355,6 +355,28 @@ bool session_events_end(struct session_events *events)
     return true;
 }
 
+void session_events_rest(struct session_events *events)
+{
+    process_events_want_threads(&events->events, false);
+    pid_vector_finish(&events->own_children);
+    events->log = NULL;
+    events->cpu_ns = 0;
+    events->counts = (struct session_counts){0};
+}
+
+void session_events_discard(struct session_events *events)
+{
+    struct process_event batch[PROCESS_EVENTS_BATCH];
+    bool has_more = has_arrived(events);
+    if (has_more && events->has_exit_records) {
+        while (taskstats_read(&events->exit_records, events->exits, EXITS_BATCH) == EXITS_BATCH)
+            ;
+    }
+    while (has_more)
+        process_events_read(&events->events, batch, &has_more);
+    events->events.overflows = events->exit_records.overflows = 0;
+}
+
 void session_events_finish(struct session_events *events)
 {
     session_events_end(events);

@@ -89,5 +89,12 @@ bool session_events_has_thread(const struct session_events *events);
 /* Ends the thread. The lock is not held. Events can still be read. False: it does not end. */
 bool session_events_end(struct session_events *events);
 
+/* Forgets the log and all that was read, after the thread has ended: the sockets stay open, for
+ * another session. */
+void session_events_rest(struct session_events *events);
+
+/* Drops what has arrived while no session read it. */
+void session_events_discard(struct session_events *events);
+
 /* Ends the thread if it runs; closes and frees everything. */
 void session_events_finish(struct session_events *events);
