@@ -101,6 +101,8 @@ static int print_report(struct gput_session *session, struct tracking *tracking,
         .attached = end->has_ended ? "has ended" : "is still running",
         .stop_fd = end->stop_fd};
     code = track_write_reports(session, tracking, &report, results, tracking->quiet, error);
+    if (code == GPUT_OK)
+        tracking_files_write_manifest(tracking, results, end->stop_fd);
     kept_history_add(tracking, results, NULL, end->stop_fd);
     log_to_write(tracking, results, end->stop_fd);
     gput_results_destroy(results);

@@ -89,7 +89,8 @@ int claim_file(const char *path, bool replaces, struct claim *claim)
 static bool has_recording(const char *folder, bool removes)
 {
     static const char *const names[] = {"power_metrics.json", "power_metrics.sqlite",
-        "power_metrics.sqlite-wal", "power_metrics.sqlite-shm", "metadata.json"};
+        "power_metrics.sqlite-wal", "power_metrics.sqlite-shm", "metadata.json",
+        "metadata.json.session.json"};
     bool has_one = false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[PATH_MAX];

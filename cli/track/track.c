@@ -188,27 +188,6 @@ static void merge_recordings(
     report->torch_notes = (const char *const *)tracking->torch.notes.lines;
 }
 
-/* Writes a manifest next to a report that does not say whose session it is, unless another file of
- * the session does. The older command wrote none, and engines have folders of their own. */
-static void write_manifest(
-    const struct tracking *tracking, const struct gput_results *results, int stop_fd)
-{
-    struct gput_error error;
-    char line[MESSAGE_LINE_SIZE];
-    bool is_text = tracking->format == GPUT_FORMAT_SUMMARY ||
-                   tracking->format == GPUT_FORMAT_TEXT || tracking->format == GPUT_FORMAT_FULL;
-    const char *path = report_is_file(tracking->output) ? tracking->output : tracking->html_path;
-    bool has_tracking_file = tracking->options.tracking_file && !tracking->html.temporary;
-    if (!path || has_tracking_file || tracking->is_older_form ||
-        (path == tracking->output && !is_text))
-        return;
-    if (gput_results_write_manifest(results, path, &error) == GPUT_OK || tracking->disable_logs)
-        return;
-    text_fit(
-        line, sizeof line, "No file says whose session %.300s is of: %.500s", path, error.message);
-    message_warning_until(line, stop_fd);
-}
-
 /* Ends the session and writes what there is to say. *limited: it was ended for a limit that it
  * passed. */
 static enum outcome print_outcome(struct gput_session *session, struct tracking *tracking,
@@ -259,7 +238,7 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
     if (code == GPUT_OK)
         code = track_write_reports(session, tracking, &report, results, quiet, &error);
     if (code == GPUT_OK)
-        write_manifest(tracking, results, end->stop_fd);
+        tracking_files_write_manifest(tracking, results, end->stop_fd);
     if (code != GPUT_OK)
         message_error_until(&error, end->stop_fd);
     if (results) {

@@ -2,12 +2,16 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "common/message.h"
 #include "options/arguments.h"
 #include "output/output_files.h"
 #include "track/report.h"
 
+#include <gputracker/results.h>
+
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,6 +222,36 @@ void tracking_files_settle(struct tracking *tracking)
     }
     if (tracking->html.path)
         tracking->html.path = tracking->html_path;
+}
+
+/* Finds the file of a session that its manifest is to be next to. False: it wrote none, or a file
+ * that says itself whose it is. Those who still use the older command have files that it wrote. */
+static bool find_described(const struct tracking *tracking, char *path, size_t size)
+{
+    const char *folder = tracking->options.energy_folder;
+    bool has_tracking_file = tracking->options.tracking_file && !tracking->html.temporary;
+    bool has_report = report_is_file(tracking->output);
+    if (tracking->is_older_form || has_tracking_file ||
+        (has_report && tracking->format == GPUT_FORMAT_JSON))
+        return false;
+    const char *file = has_report ? tracking->output : tracking->html_path;
+    if (!file && !folder)
+        return false;
+    text_fit(path, size, file ? "%s" : "%s/metadata.json", file ? file : folder);
+    return true;
+}
+
+void tracking_files_write_manifest(
+    const struct tracking *tracking, const struct gput_results *results, int stop_fd)
+{
+    struct gput_error error;
+    char path[PATH_MAX], line[MESSAGE_LINE_SIZE];
+    if (!find_described(tracking, path, sizeof path) ||
+        gput_results_write_manifest(results, path, &error) == GPUT_OK || tracking->disable_logs)
+        return;
+    text_fit(
+        line, sizeof line, "No file says whose session %.300s is of: %.500s", path, error.message);
+    message_warning_until(line, stop_fd);
 }
 
 static void warn_at_end(void *user, const char *text)

@@ -41,6 +41,12 @@ const char *tracking_files_place_of_report(const struct tracking *tracking);
 /* Before reports are written: see outputs_settle(). */
 void tracking_files_settle(struct tracking *tracking);
 
+/* Writes a manifest next to what a session wrote, unless one of its files says whose it is: a
+ * tracking file and a report in JSON do. Says so if it cannot, and waits for that as messages do.
+ */
+void tracking_files_write_manifest(
+    const struct tracking *tracking, const struct gput_results *results, int stop_fd);
+
 /* Moves spooled files to their places, when the session has been destroyed. False: one stays, and
  * a warning says where. */
 bool tracking_files_deliver(struct tracking *tracking);

@@ -114,6 +114,20 @@ class Catalogue(unittest.TestCase):
         table = json.loads(self.run_command("job", "--table", "sessions", "-f", "json", ".").stdout)
         self.assertTrue(all(row["command"] == "sleep" and row["max_combined_ram_bytes"] > 0 for row in table), table)
 
+    def test_every_other_form_has_a_manifest_but_the_older_command(self):
+        for options in ["-f", "nextflow-trace", "-o", ".command.trace"], ["-f", "snakemake-benchmark", "-o", "b.tsv"], ["-o", "m.prom"], ["--energy-folder", "rec"]:
+            self.run_command("run", "-q", *options, "--", "sleep", "0.1")
+        process = subprocess.Popen(["sleep", "0.3"])
+        self.run_command("attach", "-q", "-o", "a.txt", str(process.pid))
+        process.wait()
+        self.run_command("-e", "sleep 0.1", "-o", "old.txt")
+        self.assertEqual(sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*.session.json")),
+                         [f"{name}.session.json" for name in (".command.trace", "a.txt", "b.tsv", "m.prom", "rec/metadata.json")])  # fmt: skip
+        sessions = json.loads(self.run_command("history", "-f", "json", "./").stdout)
+        self.assertEqual([session["name"] for session in sessions], ["sleep"] * 4)  # without that in a hidden file
+        for path in self.folder.rglob("*.session.json"):
+            self.assertEqual(json.loads(path.read_text())["command"], "sleep")
+
     def test_a_tracking_file_of_another_session_is_none_of_this_one(self):
         self.put("one.csv", "two.csv")
         self.put("one.json", "one.json")

@@ -21,7 +21,7 @@ class RecordingInSqlite(RecordingTest):
         self.machine.add_two_packages()
         move = self.machine.move(1.5, package_0=60, package_1=40)
         self.record_in_sqlite(command=python(MOVE, *move))
-        self.assertEqual(sorted(path.name for path in (self.folder / "rec").iterdir()), ["metadata.json", "power_metrics.sqlite"])
+        self.assertEqual(sorted(path.name for path in (self.folder / "rec").iterdir()), ["metadata.json", "metadata.json.session.json", "power_metrics.sqlite"])
         with contextlib.closing(sqlite3.connect(self.folder / "rec" / "power_metrics.sqlite")) as database:
             rows = database.execute("SELECT date, segment, value FROM power_metrics WHERE device = 'cpu' AND name = 'intel_power' AND key IS NULL "
                                     "ORDER BY date").fetchall()
