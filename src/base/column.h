@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a member of an item is. */
+/* Type of a member of an item. */
 enum column_member {
     COLUMN_MEMBER_DOUBLE,
     COLUMN_MEMBER_TEXT,  /* const char *; NULL: missing */

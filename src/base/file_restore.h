@@ -13,8 +13,8 @@ enum file_fate {
     FILE_EMPTIED, /* or overwritten; only who writes it can tell */
 };
 
-/* What became of the file that is open as `fd` and was made at `path`. `*now` is where it was moved
- * to, the caller's; else it stays. */
+/* Finds out what happened to the file that is open as `fd` and was made at `path`. `*now` is the
+ * path to which it was moved, owned by the caller; else it is unchanged. */
 enum file_fate file_fate(int fd, const char *path, char **now);
 
 /*

@@ -12,7 +12,7 @@
 
 #define MAX_LINKS 40 /* as many links as the kernel follows */
 
-/* What a path resolves to. */
+/* The file that a path resolves to. */
 struct target {
     char *path;  /* owned */
     bool direct; /* one of the links is a magic link, whose target is not a path */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define WINDOW_SIZE (512u << 10)
-/* What is read beyond it, for an item that reaches over its end. */
+/* Bytes read beyond the window, for an item that crosses its end. */
 #define OVERLAP (32u << 10)
 
 /* A window on its way through the threads. */

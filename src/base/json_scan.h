@@ -29,7 +29,7 @@ enum json_kind {
     JSON_OBJECT,
 };
 
-/* What a scanned text holds besides plain ASCII. */
+/* Contents of a scanned text besides plain ASCII. */
 #define JSON_ESCAPED 1   /* a string has a backslash */
 #define JSON_NOT_ASCII 2 /* a string has bytes above 0x7f, not checked to be UTF-8 */
 #define JSON_HAS_NAN 4   /* a JSON_NAN is it, or is in it */

@@ -45,8 +45,11 @@ static int distance(const char *left, size_t n_left, const char *right, size_t n
     return rows[n_left][n_right];
 }
 
-/* What is more than a third wrong was hardly meant, and of a short word what differs in more than
- * one letter; but for the beginning of a word. The dashes of options are no letters. */
+/*
+ * Whether a word is near enough to be meant: at most a third of it differs, and at most one
+ * letter of a short word, unless it is the beginning of the other. The dashes of options are no
+ * letters.
+ */
 static bool is_near(
     const char *word, size_t length, const char *candidate, size_t n_candidate, int *far)
 {

@@ -87,7 +87,7 @@ extern char **environ;
 /* Of an empty shell. */
 #define N_SHELL_RUNS 15
 
-/* What all runs share. */
+/* State that all runs share. */
 struct runner {
     struct gput_bench *bench;
     struct run_watch watch;
@@ -182,7 +182,7 @@ static void finish_runner(struct runner *runner)
 
 /* ---- Commands around runs ---- */
 
-/* What a failure says: how it ended, and the end of its standard error. */
+/* Sets the error of a failed run: how it ended, and the end of its standard error. */
 static int set_failure(const struct runner *runner, const char *what, const char *command,
     int status, bool timed_out, struct gput_error *error)
 {
@@ -504,7 +504,8 @@ static int run_variant(
     return run_line(runner, variant, BENCH_CONCLUDE, error);
 }
 
-/* What `sh -c ''` costs, the least of some runs: it is taken off each run with --shell. */
+/* Measures what `sh -c ''` costs, the least of some runs: it is subtracted from each run with
+ * --shell. */
 static int measure_shell(struct runner *runner, struct gput_error *error)
 {
     struct gput_bench *bench = runner->bench;

@@ -1,6 +1,4 @@
-/*
- * What others do to a run: counters of the machine that are read before and after it.
- */
+/* Counters of the machine that are read before and after a run: they show what others did to it. */
 #pragma once
 
 #include "analysis/bench/bench_data.h"

@@ -172,7 +172,7 @@ static void distrust(sqlite3 *database, const char *path)
 
 #define MIN_MEMORY_PAGE_BYTES 4096
 
-/* What a connection with a log has: the argument of its hooks. */
+/* State of a connection with a log: the argument of its hooks. */
 struct log_state {
     sqlite3 *database;
     char header[INDEX_HEADER_BYTES]; /* of the index, as it was before the open transaction */

@@ -265,7 +265,7 @@ static size_t count_processes(const struct gput_gpus *gpus, uint32_t gpu)
     return count;
 }
 
-/* What a GPU does not report, with reasons: figures of use, then of the card. */
+/* Says which figures a GPU does not report, with reasons: of use, then of the card. */
 static void explain(
     const struct gput_gpus *gpus, const struct gpu_device *device, size_t index, char *text)
 {
@@ -451,7 +451,7 @@ static void write_gpu(
     text->failed |= line.failed;
     if (gpus->with_parts)
         write_parts(gpu_set_card(gpus->set, index), sample->utilization_percent, text);
-    /* What a card is slowed by, and what is wrong with it: nothing where nothing is. */
+    /* Say why a card is slowed and what is wrong with it, if anything is. */
     const struct card_reading *card = gpu_set_card(gpus->set, index);
     char trouble[CARD_REASONS_SIZE];
     for (int i = 0; card_trouble(card, i, trouble, sizeof trouble); i++)

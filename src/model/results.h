@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What does not change during a session; also the static part of a tracking file. */
+/* Figures that do not change during a session; also the static part of a tracking file. */
 struct gput_static_data {
     enum gput_ram_unit ram_unit;
     enum gput_ram_unit gpu_ram_unit;
@@ -57,8 +57,8 @@ struct gput_identity {
 #undef IDENTITY_NUMBER
 };
 
-/* What the command may use, one member for each source of limits. NaN: no limit, or not known.
- * The smallest of them is in the static data. */
+/* Limits of the command, one member for each source. NaN: no limit, or unknown. The smallest is
+ * in the static data. */
 struct gput_allowed {
     double affinity_cores; /* CPU affinity of main, cpusets included */
     double quota_cores;    /* CPU quota of the control groups above main: 1.5 is one and a half */
@@ -247,9 +247,11 @@ struct gput_results {
         struct gput_peak main;        /* RSS of the main process: VmHWM or ru_maxrss */
         struct gput_peak descendants; /* RSS of the largest single descendant */
         struct gput_peak combined;    /* RSS of all together, shared pages counted once */
-        /* What the kernel charged to a control group of exactly these processes. It includes
-         * page cache that they filled, but not pages that other processes already had in RAM. So it
-         * is neither an upper nor a lower bound of RSS. */
+        /*
+         * Memory that the kernel charged to a control group of exactly these processes. It
+         * includes page cache that they filled, but not pages that other processes already had
+         * in RAM, so it bounds RSS neither from above nor from below.
+         */
         struct gput_peak control_group;
         /* What the kernel charged to the group with the tightest memory limit
          * (allowed.memory_max_bytes), which may contain other processes: the figure that this limit

@@ -297,9 +297,7 @@ void session_reap_orphans(struct gput_session *session)
 
 /* ---- Results ---- */
 
-/*
- * What a session gives to its caller, while it runs and after.
- */
+/* The results that a session returns to its caller, while it runs and after. */
 
 void session_make_results(struct gput_session *session, struct gput_results *results)
 {

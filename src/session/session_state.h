@@ -135,9 +135,7 @@ void session_warn_of_set_clock(const struct gput_session *session);
 /* The session no longer needs its timestamps to be on one clock. */
 void session_leave_wall_clock(struct gput_session *session);
 
-/*
- * What a process may use of the machine: control groups, CPU affinity, Slurm's allocation.
- */
+/* Limits of a process: control groups, CPU affinity, Slurm's allocation. */
 
 /* Sets `settings->allowed`, and the least of it in the static data where that is less than the
  * machine has. `limits`: those of its control groups. */

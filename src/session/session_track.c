@@ -58,8 +58,8 @@ static void read_groups(struct gput_session *session, pid_t pid, struct session_
     shared->has_groups = true;
 }
 
-/* What the process may use, before files say it. A command that is launched has our limits; the
- * groups are kept for it. */
+/* Reads the limits of the process. A command that is launched has our limits; the groups are
+ * kept for it. */
 static void read_limits(struct gput_session *session, pid_t pid)
 {
     struct session_target *target = &session->target;
@@ -105,7 +105,7 @@ static void name_session(struct session_settings *settings, pid_t pid)
 static void start_log(struct gput_session *session)
 {
     bool detailed = session->settings.options.processes;
-    /* What a process that tracks itself writes would be ours, too. */
+    /* Writes of a process that tracks itself would include ours. */
     bool has_live_counts = session->settings.options.listen ||
                            (session->settings.mode != SESSION_SELF && session->sinks.want_bytes);
     struct process_log_options options = {
@@ -242,7 +242,7 @@ static int begin(
     return GPUT_OK;
 }
 
-/* What the caller wants of the machine, whoever else reads it. */
+/* Whether the caller wants figures of the machine, whoever else reads it. */
 static bool needs_node(const struct session_settings *settings)
 {
     const struct gput_session_options *options = &settings->options;
@@ -297,7 +297,8 @@ static bool start_gpus(struct gput_session *session)
     return !has_ended;
 }
 
-/* What tells the end of the process, and the traffic before it did anything. */
+/* Opens what announces the end of the process, and reads the network traffic before it did
+ * anything. */
 static void open_target(struct gput_session *session, pid_t pid)
 {
     session->target.pid = pid;

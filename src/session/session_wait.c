@@ -105,7 +105,7 @@ static void end_counting(struct gput_session *session)
             session_reap_orphans(session);
     }
     process_log_read_counts(&session->ledger.log);
-    /* What this process counted, without its threads that only track. */
+    /* The counters of this process, without its threads that only track. */
     struct session_counts *counts = &session->ledger.collected.counts;
     if (session->settings.mode == SESSION_SELF) {
         collected_add_self(&session->ledger.collected);

@@ -21,9 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * What the user of an analysis is warned of, when all of it is known.
- */
+/* Facts that the user of an analysis is warned of. */
 #define MAX_NAMED 3
 
 /* Passes a warning on; an empty one is none. */

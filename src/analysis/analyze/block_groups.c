@@ -15,7 +15,7 @@ static size_t group_length(const char *name, enum gput_grouping grouping)
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-");
     if (length == 0 || name[length] != ':' || (name[0] >= '0' && name[0] <= '9'))
         return 0;
-    /* What is printed or computed belongs to no library: a slash is part of its name. */
+    /* A printed or computed name belongs to no library: a slash is part of it. */
     bool has_domains = !(length == 5 && memcmp(name, "token", 5) == 0) &&
                        !(length == 7 && memcmp(name, "derived", 7) == 0);
     const char *slash = strchr(name + length, '/');

@@ -10,7 +10,7 @@
 /* Values in the running median, which leaves single peaks out. */
 #define WINDOW 5
 
-/* What is noise at least, as a share of the range and of the largest value. */
+/* Minimum noise, as a share of the range and of the largest value. */
 #define RANGE_SHARE 0.03
 #define SIZE_SHARE 0.005
 
@@ -33,7 +33,7 @@ struct division {
 
 /* ---- Noise ---- */
 
-/* What is noise at least; 0: the series never changes. */
+/* Returns the minimum noise; 0: the series never changes. */
 static double least_noise(const struct change_series *series, size_t n)
 {
     double low = INFINITY, high = -INFINITY;

@@ -13,7 +13,7 @@
 
 #define BATCH 256
 
-/* What phases are derived from; percents below which a difference is noise. */
+/* The figures from which phases are derived; below these percents a difference is noise. */
 static const struct {
     enum gput_measurement_id id;
     double min_noise;

@@ -37,7 +37,7 @@ int exact_figures_add_open(
 int exact_figures_pair_unmatched_stops(
     struct exact_figures *figures, struct exact_figures *all, struct gput_error *error);
 
-/* What is known of calls together is not any more. */
+/* Forgets the figures of calls together. */
 void exact_figures_forget(struct exact_figures *figures);
 
 /* Returns the figures of marks with these optional columns, as a set of bits 1 << figure. */

@@ -107,7 +107,7 @@ static void open_calls_finish(struct open_calls *calls)
     free(calls->slots);
 }
 
-/* What reading a file needs; owned. */
+/* State of reading a file; owned. */
 struct reading {
     struct sub_tracking_reader *reader;
     struct sub_tracking_names *names;

@@ -66,7 +66,7 @@ struct bench_figure_info {
 
 extern const struct bench_figure_info bench_figures[BENCH_FIGURE_COUNT];
 
-/* What can disturb a run, as a share of its wall time unless the table says otherwise. */
+/* Causes that can disturb a run, as a share of its wall time unless the table says otherwise. */
 enum bench_cause {
     BENCH_CAUSE_WAIT,     /* runnable, but waiting for a CPU */
     BENCH_CAUSE_QUOTA,    /* the control group had used up its CPU quota */
@@ -114,7 +114,7 @@ struct bench_variant {
     size_t n_parameters;
 };
 
-/* What of the machine explains a difference from another day. */
+/* Facts of the machine that can explain a difference from another day. */
 struct bench_machine {
     char *name, *cpu_model, *kernel, *clock_policy; /* owned; NULL: not known */
     double n_cores;                                 /* that this process may use */

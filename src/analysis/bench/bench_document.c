@@ -76,7 +76,7 @@ static const char *words_of(
     return text;
 }
 
-/* What all parts are made of: values of one figure, and room for them. */
+/* The values of one figure, with room for them. */
 struct builder {
     const struct bench_data *data, *baseline;
     struct doc *root;
@@ -439,8 +439,8 @@ static void add_end_note(const struct builder *builder, struct doc *notes)
     doc_add_string(notes, NULL, text);
 }
 
-/* What disturbed runs, and what would help; whether the machine is quiet enough for the question.
- */
+/* Adds notes on what disturbed runs, what would help, and whether the machine is quiet enough
+ * for the question. */
 static void add_noise_notes(const struct builder *builder, struct doc *notes)
 {
     const struct bench_data *data = builder->data;

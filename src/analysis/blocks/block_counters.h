@@ -38,7 +38,7 @@ struct block_counters {
  * the first event if that could not be opened; others may be counted nevertheless. */
 int block_counters_open(struct block_counters *counters, const struct block_counter_event *events);
 
-/* What the kernel returns for a group. */
+/* The kernel's answer for a group. */
 struct block_counters_group {
     uint64_t number, enabled_ns, running_ns, values[BLOCK_COUNTERS];
 };

@@ -57,10 +57,10 @@ static enum run_end end_of(const struct gput_table *table, size_t row)
 }
 
 /*
- * What a run needs of a limit of RAM. The peak is at least `seen`. It is at most what the kernel's
- * figures allow, and a limit never needs more than what the kernel charged to a group of exactly
- * these processes. A bound that is far away is not taken; the size counts such runs. Of a job it is
- * the sum of the ranks on the fullest machine.
+ * Returns the limit of RAM that a run needs. The peak is at least `seen`. It is at most what the
+ * kernel's figures allow, and a limit never needs more than the kernel charged to a group of
+ * exactly these processes. A bound that is far away is not used; the size counts such runs. For
+ * a job it is the sum of the ranks on the fullest machine.
  */
 static double ram_of(struct gput_size *size, const struct gput_table *table, size_t row)
 {

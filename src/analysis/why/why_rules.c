@@ -58,7 +58,7 @@ static void explain_paging(const struct why_case *why)
         why->percent);
 }
 
-/* What it waits for may be in its other threads and processes. */
+/* Explains a wait by its other threads and processes. */
 static void explain_supply(const struct why_case *why)
 {
     const struct gput_wall *others = &why->results->other_threads;

@@ -7,7 +7,7 @@
 /* Shorter ones are mostly starting up. */
 #define MIN_SECONDS 1.0
 #define MIN_SAMPLES 10.0
-/* What is smaller is not worth a word. */
+/* Smaller shares are not reported. */
 #define MIN_PERCENT 1.0
 /* 95 % of a normal distribution lie within this many standard deviations of the mean. */
 #define DEVIATIONS 1.96

@@ -38,7 +38,7 @@ enum catalogue_kind {
     CATALOGUE_OTHER = 32       /* of a kind that is a session by itself */
 };
 
-/* What one file says of its session. A number that is not known is NaN, a text "". */
+/* Facts of a session from one of its files. An unknown number is NaN, an unknown text "". */
 struct catalogue_file {
     const char *path; /* the caller's */
     enum catalogue_kind kind;

@@ -177,7 +177,7 @@ static size_t list_waiting(const struct history_folder *folder, struct dirent **
     return 0;
 }
 
-/* What is done with each row that waits, and its file. */
+/* Called for each waiting row and its file. */
 typedef int waiting_visitor(
     void *user, const char *path, const struct history_row *row, struct gput_error *error);
 
@@ -285,7 +285,7 @@ static int filter_of(
     return GPUT_OK;
 }
 
-/* What reads rows, and where they go. */
+/* A reader of rows, and their destination. */
 struct reading {
     struct history_part part;
     struct history_filter filter;

@@ -353,7 +353,7 @@ static int read_row(sqlite3_stmt *statement, struct history_row *row, struct gpu
     return GPUT_OK;
 }
 
-/* What rows of a statement go through. */
+/* The destination of the rows of a statement. */
 struct passing {
     struct history_database *database;
     const struct history_filter *filter;
@@ -458,7 +458,7 @@ int history_database_forget(struct history_database *database, const struct hist
                    : sqlite_file_error(database->sqlite, "write", database->path, error);
     *n_removed = (uint64_t)sqlite3_changes(database->sqlite);
     sqlite3_finalize(statement);
-    /* What is in the log is in the file then, and nowhere else. */
+    /* The log is then in the file, and nowhere else. */
     if (code == GPUT_OK)
         history_database_shorten_log(database);
     return code;

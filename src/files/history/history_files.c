@@ -30,7 +30,7 @@
 /* Files that a thread reads before it asks for more. */
 #define FILES_AT_ONCE 256
 
-/* What is known of a file besides that. */
+/* Further facts of a file. */
 struct entry {
     double key; /* to sort by; NaN: not known */
     double start;

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* What became of a rank's row. */
+/* Result of adding a rank's row. */
 enum history_job_part {
     HISTORY_NO_RANK,      /* it is no rank of a job, and adds its own row */
     HISTORY_WAITS,        /* other ranks are still to come, or there is nothing to agree by */

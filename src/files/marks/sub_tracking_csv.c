@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the threads that make lines need to know. */
+/* Layouts for the threads that make lines. */
 struct csv_line_layouts {
     const struct sub_tracking_csv_layout *from, *to;
 };

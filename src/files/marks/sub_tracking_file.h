@@ -35,8 +35,8 @@ struct sub_tracking_exact {
     int64_t major_faults;   /* of the thread: page faults with I/O */
     int64_t peak_rss_bytes; /* peak RSS of the process so far: an increase is a new peak */
     int64_t energy_uj;      /* energy counter of the machine's CPU packages, microjoules */
-    /* What costs more and is asked for: SUB_TRACKING_COLUMN_BLOCK_PEAK, _COLUMNS_COUNTERS,
-     * _COLUMN_GPU. */
+    /* Figures that cost more, only if requested: SUB_TRACKING_COLUMN_BLOCK_PEAK,
+     * _COLUMNS_COUNTERS, _COLUMN_GPU. */
     int64_t block_peak_rss_bytes; /* at a start the RSS of the process; at a stop its peak since */
     int64_t instructions;         /* of the marking thread, in user space, as the next two */
     int64_t cycles;
@@ -148,7 +148,8 @@ unsigned sub_tracking_reader_columns(const struct sub_tracking_reader *reader);
 /* The lost calls of the file; complete at its end. Owned by the reader. */
 const struct sub_tracking_lost *sub_tracking_reader_lost(const struct sub_tracking_reader *reader);
 
-/* What the file says of processes and threads; complete at its end. Owned by the reader. */
+/* Returns the labels of processes and threads; complete at the end of the file. Owned by the
+ * reader. */
 struct sub_tracking_labels *sub_tracking_reader_labels(struct sub_tracking_reader *reader);
 
 /* Bytes read so far and in total (SQLite: estimated), for progress. */

@@ -108,7 +108,7 @@ void results_file_write(struct results_file *file, const struct str *copy)
         return;
     if (copy->failed || copy->length > RESULTS_COPY_DISTANCE)
         return;
-    /* What is before and after the copies makes a pickle of the file. */
+    /* The bytes before and after the copies make the file a pickle. */
     off_t end = (off_t)(RESULTS_HEAD_SIZE + RESULTS_COPIES * RESULTS_COPY_DISTANCE);
     if (file->updates == 0 &&
         (pwrite(file->fd, RESULTS_HEAD, RESULTS_HEAD_SIZE, 0) != (ssize_t)RESULTS_HEAD_SIZE ||

@@ -14,7 +14,7 @@
  * other documents, such as traces, no more is read: each value takes 100 bytes of memory. */
 #define REORDERED_MAX_BYTES ((size_t)1 << 20)
 
-/* What is in neither form is read no further than this to say what it is. */
+/* A file of another form is read up to this size, to say what it is. */
 #define OTHER_MAX_BYTES ((size_t)16 << 20)
 
 /* Reports have their sections up to "files" within this. */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is larger is refused: reports have some 100 kB. */
+/* Larger files are refused: reports have some 100 kB. */
 #define RESULTS_MAX_BYTES ((size_t)64 << 20)
 
 enum results_form {

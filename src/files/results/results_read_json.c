@@ -50,7 +50,7 @@ void results_line_table_finish(struct results_line_table *table)
 
 /* ---- Values ---- */
 
-/* What is read, and where it goes. */
+/* A document that is read, and its destination. */
 struct reading {
     const struct results_line_table *table;
     struct gput_results *results;
@@ -247,7 +247,8 @@ static void read_mpi_seconds(struct reading *reading, const struct json_value *r
 
 /* ---- The report ---- */
 
-/* What a report that the Python package made of the older gpu_tracker's pickle does not have. */
+/* Fills in the figures that a report lacks which the Python package made of an older
+ * gpu_tracker's pickle. */
 static void complete_older(struct gput_results *results)
 {
     static const char reason[] = "not in this file";

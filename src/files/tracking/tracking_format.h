@@ -132,7 +132,7 @@ struct tracking_reader {
 bool tracking_reader_init(struct tracking_reader *reader, const struct tracking_format *format,
     const char *path, bool salvage);
 
-/* What is wrong with a cell of a row, by its text that is not terminated: "abc" is not a number.
+/* Says what is wrong with a cell of a row: "abc" is not a number. Its text is not terminated.
  * Returns GPUT_ERROR_FORMAT. `what`: "line". */
 int tracking_reader_bad_cell(struct tracking_reader *reader, const char *what,
     unsigned long long number, int place, const char *text, size_t length,

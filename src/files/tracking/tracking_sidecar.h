@@ -11,8 +11,8 @@
 /* The key, and in databases the column. */
 #define TRACKING_ROWS_LOST "rows_lost"
 
-/* What is in the file next to a tracking file. NULL: there is none that can be read. The caller's.
- */
+/* Returns the contents of the sidecar of a tracking file, owned by the caller. NULL: none can be
+ * read. */
 struct doc *tracking_sidecar_read(const char *tracking_file);
 
 /* Whether the file may be written: there is none, or it is one of ours. Errors: GPUT_ERROR_EXISTS.

@@ -373,7 +373,7 @@ int64_t energy_counter_unknown_ns(
 {
     if (!counter->has_moved)
         return now_ns - since_ns;
-    /* What it counts while it cannot be read is added when it can be read again. */
+    /* Its counts while it could not be read are added when it can be read again. */
     return counter->unknown_ns + (counter->failed ? now_ns - counter->last_ns : 0);
 }
 

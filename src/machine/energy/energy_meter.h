@@ -59,8 +59,8 @@ void energy_peak_add(struct energy_peak *peak, double joules, double seconds);
 /* The next interval does not follow: between them joules are not known. */
 void energy_peak_break(struct energy_peak *peak);
 
-/* What shares are computed from, at one moment. CPU times are since the start of the session; other
- * figures are current. */
+/* Figures of one moment from which shares are computed. CPU times are since the start of the
+ * session; others are current. */
 struct energy_shares {
     double main_cpu_seconds, descendants_cpu_seconds; /* by their CPU clocks */
     double other_cpu_seconds;                         /* of all others: struct other_cpu */

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a counter covers. Core and uncore lie inside the package; the platform covers everything, so
- * it is never added to packages. */
+/* The part that a counter covers. Core and uncore lie inside the package; the platform covers
+ * everything, so it is never added to packages. */
 enum energy_domain {
     ENERGY_PACKAGE,
     ENERGY_CORE,

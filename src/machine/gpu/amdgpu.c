@@ -130,7 +130,7 @@ static uint32_t amdgpu_list_devices(void *opaque, struct gpu_device *devices, ui
     return count;
 }
 
-/* What errno means for a figure. */
+/* Returns why a figure is missing, by errno. */
 static const char *reason_of_errno(void)
 {
     switch (errno) {
@@ -280,7 +280,7 @@ static void set(struct card_reading *reading, enum card_figure figure, double va
     reading->missing[figure] = NULL;
 }
 
-/* What the bits of a version's reasons mean. */
+/* Returns the reasons that the bits of a version stand for. */
 static unsigned reasons_of(uint64_t bits)
 {
     static const struct {

@@ -42,8 +42,8 @@ uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
  * less. */
 #define GPU_MIN_CONTEXT_BYTES (64 * 1024.0 * 1024)
 
-/* What is missing of the tracked processes on one device, as reasons in static text; NULL: nothing.
- */
+/* Why figures of the tracked processes are missing on one device, as static text; NULL: they are
+ * not. */
 struct gpu_missing {
     const char *ram;
     const char *sm;

@@ -50,7 +50,7 @@ void drm_card_describe(const struct drm_card *card, const char *source, struct g
 /* Why a card that power management has suspended has no figures. */
 extern const char drm_card_suspended_reason[];
 
-/* What a card says of itself, as it was read last. */
+/* Figures of a card at its last reading. */
 struct drm_figures {
     struct card_reading reading;
     int64_t read_ns; /* 0: never */

@@ -119,7 +119,7 @@ static int target_of_path(const char *path, const struct drm_target *targets, ui
     return all_known ? NO_CARD : SOME_CARD;
 }
 
-/* What a descriptor refers to: the number of a target, or one of the enum above. */
+/* Returns what a descriptor refers to: the number of a target, or one of the enum above. */
 static int classify(
     int folder, const char *name, const struct drm_target *targets, uint32_t n_targets)
 {

@@ -29,7 +29,7 @@ struct pid_list {
     size_t count, capacity;
 };
 
-/* What a thread reads, until it is published. */
+/* The reading of a thread until it is published. */
 struct reading {
     struct gpu_device_reading devices[GPU_MAX_DEVICES];
     int64_t read_ns[GPU_MAX_DEVICES];
@@ -141,7 +141,7 @@ struct gpu_feed *gpu_feed_create(const struct gpu_source *source,
     bool has_memory = to->procfs_root && to->sysfs_root && (to->nvml_path || !options->nvml_path);
     if (has_memory)
         feed->state = source->probe(&feed->options, status);
-    /* What is known of GPUs has 200 kB, which most machines need for one source at most. */
+    /* The state of GPUs takes 200 kB. Most machines need it for at most one source. */
     bool is_absent = has_memory && !feed->state && status->state == GPU_SOURCE_ABSENT;
     feed->latest = has_memory && !is_absent ? calloc(1, sizeof *feed->latest) : NULL;
     struct gpu_feed_view *latest = feed->latest;

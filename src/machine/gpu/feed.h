@@ -62,7 +62,7 @@ void gpu_feed_skip(struct gpu_feed *feed, const bool *skipped, const char *reaso
 /* Sets the processes that are tracked; `pids` ascending, copied. */
 void gpu_feed_track(struct gpu_feed *feed, const pid_t *pids, size_t count);
 
-/* What a request is for. */
+/* Purpose of a request. */
 enum gpu_feed_request {
     GPU_FEED_FIGURES, /* with a list if one is due */
     GPU_FEED_LIST,    /* and a list that begins from now on, whatever it costs */

@@ -307,7 +307,7 @@ struct gpu_process_ram {
 const struct gpu_process_ram *gpu_set_process_ram(
     const struct gpu_set *set, size_t *count, uint64_t *version);
 
-/* What a tracked process holds on one GPU. */
+/* Memory and use of a tracked process on one GPU. */
 struct gpu_use {
     pid_t pid;
     uint32_t device;   /* its index in the set */

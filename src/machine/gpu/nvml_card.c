@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What changes quickly, and what does not. */
+/* Pauses for figures that change quickly, and for the others. */
 #define FAST_NS (NS_PER_SECOND / 10 - NS_PER_SECOND / 100)
 #define SLOW_NS (NS_PER_SECOND - NS_PER_SECOND / 100)
 /* Never again, unless everything is read. */

@@ -71,7 +71,7 @@ struct nvml_process_v2 {
     unsigned gpu_instance_id, compute_instance_id;
 };
 
-/* What early R535 drivers wrote through the _v3 functions. */
+/* Layout that early R535 drivers wrote through the _v3 functions. */
 struct nvml_process_r535 {
     unsigned pid;
     unsigned long long used_gpu_memory;

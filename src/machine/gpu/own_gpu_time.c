@@ -105,8 +105,8 @@ static struct fdinfo_engine *find_engine(struct client *client, const char *name
     return NULL;
 }
 
-/* What an engine was busy since the reading before. Where cycles are counted, that is their share
- * of the time. */
+/* Returns for how long an engine was busy since the last reading. Where cycles are counted, it
+ * is their share of the time. */
 static int64_t engine_ns(
     const struct fdinfo_engine *now, const struct fdinfo_engine *before, int64_t elapsed_ns)
 {

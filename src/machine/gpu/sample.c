@@ -219,7 +219,7 @@ static void update_process_ram(struct gpu_set *set, const struct gpu_tree *tree,
     set->process_ram_version++;
 }
 
-/* What is missing on a device whose list is too old, or has not come yet. */
+/* Returns which figures are missing on a device whose list is too old or has not come yet. */
 static struct gpu_missing missing_list(const struct gpu_feed_view *view)
 {
     bool is_stale = view->processes_version > 0;
@@ -322,7 +322,7 @@ static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
                            share->n_unattributed || set->devices[at].shares_ram;
     sample->unattributed_ram_bytes += share->unattributed_ram_bytes;
     if (is_outdated(set, view, out)) {
-        /* What tracked processes hold of a device is not known, and may be some. */
+        /* The memory of tracked processes on the device is unknown, and may not be 0. */
         member->missing[i].ram = outdated_reason;
         member->missing[i].ram_may_be_held = set->lists_are_last;
         out->lacks_ram = true;

@@ -30,7 +30,7 @@ struct cgroup {
     struct cgroup_directory pids;
 };
 
-/* What the kernel says of the groups of a process. All zero: nothing yet. */
+/* The kernel's texts about the groups of a process. All zero: none were read yet. */
 struct cgroup_texts {
     struct str groups; /* <procfs>/PID/cgroup */
     struct str mounts; /* <procfs>/self/mountinfo, or, where there is no self, PID/mountinfo */
@@ -95,8 +95,9 @@ struct cgroup_usage {
 void cgroup_usage_read(const struct cgroup *cgroup, struct cgroup_usage *usage);
 
 /*
- * What a group and all below it have in RAM, each page once and of one moment. It may be off by
- * cgroup_lag_bytes(). File pages count only if the group brought them into RAM. NaN: not available.
+ * RAM of a group and all below it, each page once and at one moment. It may lag by
+ * cgroup_lag_bytes(). File pages count only if the group brought them into RAM. NaN: not
+ * available.
  */
 struct cgroup_memory {
     double anonymous_bytes; /* that its processes have mapped */

@@ -77,7 +77,7 @@ static const struct id_variable {
     {"TRAINING_JOB_NAME", NULL}, {"TORCHELASTIC_RUN_ID", NULL}, {"RAY_JOB_ID", NULL},
     {"PMIX_NAMESPACE", NULL}};
 
-/* What some have instead of an id: torchrun without --rdzv-id, Ray before a job has one. */
+/* Texts that stand for a missing id: torchrun without --rdzv-id, Ray before a job has one. */
 static const char *const no_ids[] = {"none", "ffffffff"};
 
 /* The names of jobs. Where there is another id, SGE's is a common word. */

@@ -46,10 +46,8 @@ typedef const char *launcher_variable(void *user, const char *name);
  */
 void launcher_parse(launcher_variable *variable, void *user, struct launcher *launcher);
 
-/*
- * What Slurm allocated on this machine, as it says in the environment. Where it makes no control
- * groups nothing enforces it.
- */
+/* Slurm's allocation on this machine, by the environment. Without control groups nothing
+ * enforces it. */
 
 /* NaN: not known. */
 struct slurm_allocation {

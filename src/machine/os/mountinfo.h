@@ -51,7 +51,7 @@ struct container {
 void container_parse(
     const char *cgroup_text, const char *mountinfo_text, struct container *container);
 
-/* What cannot be read is not known. */
+/* Figures that cannot be read are unknown. */
 void container_read(const char *procfs, pid_t pid, struct container *container);
 
 /*

@@ -52,7 +52,7 @@ pid_t own_cgroup_fork(struct own_cgroup *own, bool *without_handlers);
 /* Its usage so far. NaN: not available, or the command was not moved into it. */
 void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage);
 
-/* What it has in RAM now; NaN: not available. */
+/* Reads the RAM of the group; NaN: not available. */
 void own_cgroup_memory(const struct own_cgroup *own, struct cgroup_memory *memory);
 
 /* The memory of own_cgroup_usage() alone, which reads more files. */

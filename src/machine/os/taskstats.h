@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What a thread waited for, as the kernel counted it. */
+/* Waits of a thread, as the kernel counted them. */
 struct task_delays {
     bool has_cpu;    /* the kernel counts waiting for a CPU */
     uint64_t cpu_ns; /* it was ready to run, and waited for a CPU */

@@ -39,9 +39,9 @@ static uint64_t at_most_until_now(const struct process *process, uint64_t page_b
 }
 
 /*
- * What members of a family have in common: the part of the faults that were copies, of the fork
- * that was read last. What others were forked from copies where these have not, so it is not like
- * them.
+ * Behaviour that members of a family share: the part of the faults that were copies, of the fork
+ * that was read last. The process that they were forked from copies where they have not, so it
+ * is no example.
  */
 struct part {
     double part;
@@ -95,8 +95,9 @@ static uint64_t own_at_most(const struct process *process, uint64_t bytes)
 }
 
 /*
- * What a process has of its own: what it had when it was read, what it allocated since, and the
- * given part of what it may have copied. What it gave back was its own in proportion.
+ * Returns the memory that a process has alone: what it had when it was read, what it allocated
+ * since, and the given part of what it may have copied. Memory that it freed was its own in
+ * proportion.
  */
 static uint64_t own_bytes(const struct process *process, double part, uint64_t page_bytes)
 {
@@ -111,10 +112,8 @@ static uint64_t own_bytes(const struct process *process, double part, uint64_t p
     return own_at_most(process, bytes_max(own, copies->grown_bytes));
 }
 
-/*
- * What the members have of their own, and what they share. That was shared when they were read, or
- * inherited by forks since then, also from a process that has ended.
- */
+/* Returns what the members have alone, and what they share. That was shared when they were read,
+ * or inherited by forks since then, also from a process that has ended. */
 static uint64_t sum_of(struct process *const *members, size_t count, uint64_t page_bytes,
     struct part latest, bool is_highest)
 {
@@ -156,8 +155,8 @@ struct family_memory family_memory_of(
     return family;
 }
 
-/* What the member that copied least has of its own: as much main, or whatever else these were
- * forked from, has alone, where all copy the same. */
+/* Returns what the member that copied least has alone. Main, or whatever else these were forked
+ * from, has as much alone if all copy the same. */
 static uint64_t least_own_bytes(const struct process *process, struct process *const *members,
     size_t count, uint64_t page_bytes)
 {

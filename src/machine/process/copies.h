@@ -32,8 +32,8 @@ struct family_memory {
 struct family_memory family_memory_of(
     struct process *const *members, size_t count, uint64_t page_bytes);
 
-/* At the first scan of a process: a fork begins without memory of its own, and what it was forked
- * from, if that is in the tree, has nothing alone then. */
+/* Call it at the first scan of a process. A fork begins without memory of its own, and the
+ * process that it was forked from, if that is in the tree, then has nothing alone. */
 void copies_begin(struct process *process, struct process *parent);
 
 /* All members are as of one moment: later copies are counted from here. */

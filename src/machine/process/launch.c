@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the child is to have. */
+/* Signal state of the child. */
 struct launch_signals {
     sigset_t mask;
     bool are_reset; /* no handler of ours is left */

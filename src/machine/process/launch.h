@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What differs between the child and the caller. NULL: nothing. */
+/* Differences between the child and the caller. NULL: none. */
 struct launch_options {
     const int *streams; /* three descriptors, 3 or more, that become its 0, 1 and 2; -1: the same */
     bool ignores_sigchld; /* the command ignores SIGCHLD, also where the caller does not */

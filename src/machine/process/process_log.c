@@ -132,7 +132,7 @@ static void take_counts(const struct process_log_options *options, struct proces
     /* What is in its exit records must not be read again from what is left of the process. */
     if (is_due && is_wanted && !process_has_last_record(process)) {
         polled->readings.io_read_ns = process->last_poll.read_ns = now_ns;
-        /* What is read at every scan stays open, once it was seen that it can be read. */
+        /* Keep files of every scan open, once one could be read. */
         if (process->is_main && !options->has_taskstats && process->has_io)
             process_open_io(process, &options->tree->view);
         read_counts(options, process);
@@ -554,7 +554,7 @@ static void add_exec(struct process_log *log, struct process *process, int64_t t
     bool is_beginning =
         process->is_main && !process_is_old(process) && !process->history.has_execed;
     process->history.has_replaced_memory |= !is_beginning;
-    /* What it had until then is within the peak of all alone. */
+    /* Its memory until then is within the peak of all alone. */
     add_to_sums(log, process, time_ns, &(struct peak_sum){.unbounded = !is_beginning});
     process->history.has_execed = true;
     /* One that has ended keeps its last name. */

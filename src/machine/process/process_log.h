@@ -107,7 +107,7 @@ static inline size_t process_log_count(const struct process_log *log)
 /* True when every process is in it: the kernel announced each one, and no event was lost. */
 bool process_log_has_all(const struct process_log *log);
 
-/* What is known so far of the ends of descendants and of their peak RSS. */
+/* Facts so far about the ends of descendants and their peak RSS. */
 struct process_peaks {
     uint64_t largest_bytes;  /* the largest process had at least this */
     uint64_t living;         /* how many have not ended */
@@ -145,7 +145,7 @@ bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns);
 /* Lower bounds of how long the threads of all processes ran, and waited for a CPU. */
 struct run_queue_times process_log_run_queue(const struct process_log *log);
 
-/* At least so much CPU time is of processes that used cpu_divisible_ns() each. */
+/* Returns a lower bound of the CPU time of processes that used at least cpu_divisible_ns() each. */
 int64_t process_log_divisible_ns(const struct process_log *log);
 
 /*

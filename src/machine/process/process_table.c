@@ -50,7 +50,7 @@ static bool grow(struct process_table *table)
     for (size_t i = 0; i < old.size; i++) {
         for (struct process *process = old.slots[i], *next; process; process = next) {
             next = process->next;
-            /* At the end: the newest of a pid stays first. */
+            /* Append it: the newest process of a pid stays first. */
             struct process **link = &slots[slot_of(table, process->pid)];
             while (*link)
                 link = &(*link)->next;

@@ -12,7 +12,7 @@
 /* Adding up file mappings stalls nothing: at most 1 / 100 of our own time. */
 #define PAUSE_PER_FILES 100
 
-/* What the highest figure may lack is reported if it is more than this part of it. */
+/* The unread part of the highest figure is reported if it is more than this share of it. */
 #define UNREAD_PART 20
 
 /* The charge of a control group is certain enough if it is this many times its lag. */
@@ -153,10 +153,8 @@ static void mark_forks(const struct process_tree *tree)
     }
 }
 
-/*
- * What a fork that was not read yet has beyond the peak of its parent is its own, as long as it has
- * no forks itself.
- */
+/* Returns what a fork has certainly allocated though it was not read yet: what it has beyond the
+ * peak of its parent, as long as it has no forks itself. */
 static uint64_t grown_bytes(const struct process_tree *tree, const struct process *process)
 {
     const struct process *parent = process_tree_forked_from(tree, process);
@@ -318,7 +316,7 @@ static void estimate_unread(struct ram_meter *meter)
     }
     bytes_raise(&meter->highest_bytes, meter->figures.combined.total);
     bytes += meter->figures.combined.total;
-    /* What was unknown at the beginning of a family is known by a later reading of its members. */
+    /* A later reading of the members shows what was unknown when a family began. */
     if (meter->is_unread)
         bytes_raise(&meter->highest_unread_bytes, bytes);
     else
@@ -356,7 +354,8 @@ static void set_at_least(
         const struct process *process = tree->processes[i];
         if (!process_has_memory(process))
             continue;
-        /* What it mapped during the scan may have been another's alone when that was read. */
+        /* Memory that it mapped during the scan may have been another's alone when that was
+         * read. */
         uncertainty += uncertainty_of(tree, process) + process->polled->metered.exact.mapped_bytes;
         largest = bytes_max(largest,
             bytes_minus(memory_rss(&process->polled->memory).total, uncertainty_of(tree, process)));

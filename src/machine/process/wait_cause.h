@@ -1,7 +1,5 @@
-/*
- * What a thread sleeps for, from procfs: the kernel's function that it sleeps in (wchan), and its
- * system call (syscall).
- */
+/* The cause of a thread's sleep, from procfs: the kernel function in which it sleeps (wchan),
+ * and its system call (syscall). */
 #pragma once
 
 #include "machine/process/process.h"

@@ -211,7 +211,7 @@ static bool append_placeholder(
     }
 }
 
-/* What a name has in it. */
+/* Placeholders that a name uses. */
 struct use {
     bool has_number;
     bool has_rank;

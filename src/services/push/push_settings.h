@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* At most one for each variable. */
+/* One remark for each variable at most. */
 #define PUSH_MAX_REMARKS 10
 
 struct push_settings {

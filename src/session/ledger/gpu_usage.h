@@ -10,10 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * What a graphics card said of itself during a session: extremes and means of its clocks and
- * temperatures, what its counters counted, and what changed from the first reading to the last.
- */
+/* Figures of a graphics card during a session: extremes and means of its clocks and
+ * temperatures, its counters, and what changed from the first reading to the last. */
 
 /* All zeroes: nothing was read. */
 struct card_usage {

@@ -78,10 +78,8 @@ void collected_add_main(
 /* Adds what the calling process used since collected_begin_self(). */
 void collected_add_self(struct collected *collected);
 
-/*
- * What timestamps are ahead of the monotonic clock, which stands still while the machine is
- * suspended: more from then on.
- */
+/* Offset of timestamps from the monotonic clock, which stops while the machine is suspended:
+ * more from then on. */
 
 /* All zeroes: nothing is known yet. */
 struct epochs {
@@ -167,8 +165,8 @@ void ledger_compare_exit_records(struct ledger *ledger);
 void ledger_note_main_end(struct ledger *ledger);
 void ledger_note_main_report(struct ledger *ledger);
 
-/* At the end, after process_log_read_counts(): adds what the kernel gives for processes that were
- * not collected. */
+/* Call it at the end, after process_log_read_counts(): adds the kernel's figures of processes
+ * that were not collected. */
 void ledger_close(struct ledger *ledger);
 
 /* After that nothing is counted any more. `own_threads`: that the session has started. */

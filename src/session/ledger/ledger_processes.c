@@ -63,7 +63,7 @@ static void take(struct gput_process *listed, const struct process *process,
         .has_status = process->end.has_status,
         .status = process->end.status,
         .end_is_exact = process_has_ended(process) && process->end.is_exact};
-    /* What was read before execve() is another program's. */
+    /* The reading before execve() is another program's. */
     if (process->program.is_stale)
         return;
     /* A program's name may have any bytes. */
@@ -95,7 +95,7 @@ static void add_collected(struct gput_process *process, const struct ledger *led
         process->peak = GPUT_PROCESS_PEAK_FINAL;
 }
 
-/* What the kernel gives at the end is then of the time since. */
+/* The kernel's figure at the end is then of the time since. */
 static void mark_reset_peaks(struct gput_processes *list)
 {
     for (size_t i = 0; i < list->count; i++) {

@@ -188,7 +188,7 @@ static void add_process_source(const struct ledger *ledger, struct gput_results 
             ledger->settings->mode == SESSION_LAUNCHED
                 ? "CPU time is known for those that lived between two ticks"
                 : "orphans of unseen parents are lost");
-    /* What was announced without a record: the figures of these are those of polls. */
+    /* Processes announced without a record have the figures of polls. */
     uint64_t without = process_log_without_exit_record(&ledger->log);
     if (without > 0)
         snprintf(missing, sizeof missing, "; none arrived of %" PRIu64 " that ended", without);

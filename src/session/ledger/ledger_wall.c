@@ -91,8 +91,11 @@ static void name_programs(struct program_accounts *programs, char *text, size_t 
 
 /* ---- all of it ---- */
 
-/* What threads did at some moments, of which all time is known. At a moment it is not seen
- * whether it ran or waited for a CPU: in the proportion of all its time. */
+/*
+ * Returns the account of threads that were seen at some moments, and of which all time is known.
+ * A moment does not show whether a thread ran or waited for a CPU: these are in proportion to
+ * all its time.
+ */
 static struct wall_account account_of_moments(
     const struct wall_samples *samples, const struct wall_account *all)
 {

@@ -26,7 +26,7 @@ static bool is_above(double a, double b)
 
 /* ---- upper bounds ---- */
 
-/* None of these figures may be above the bound. */
+/* Figures that may not be above a bound. */
 static const struct bound_rule {
     size_t peak;
     size_t min;

@@ -39,10 +39,8 @@ void oom_kills_update(
  * Version 1 counts those of each group by itself, which is said. */
 void oom_kills_fill(const struct oom_kills *kills, struct gput_accounting *accounting);
 
-/*
- * What the control group with the tightest memory limit is charged for: what that limit counts. RSS
- * is another figure: it has pages of files that another group was charged for.
- */
+/* Memory that the control group with the tightest limit is charged for: the limit counts it. RSS
+ * differs: it includes pages of files that another group was charged for. */
 
 /* All zeroes: there is none. */
 struct limit_group {

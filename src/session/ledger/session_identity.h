@@ -53,7 +53,7 @@ void session_identity_read_processes(struct session_identity *identity, const ch
  * Later ones change nothing. */
 void session_identity_add_sample(struct session_identity *identity, int64_t time_ns);
 
-/* At the end. `status`: as of wait(2); neither exited nor killed: not known. */
+/* Call it at the end. `status`: as of wait(2); neither exited nor killed: unknown. */
 void session_identity_end(struct session_identity *identity, int status);
 
 /* Writes ascending numbers as ranges: "0-3,8". */

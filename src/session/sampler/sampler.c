@@ -265,8 +265,8 @@ static void sample_processes(
     snapshot->own_cpu_ns = tick->is_in_main ? clock_thread_cpu_ns() + tick->own_threads_cpu_ns : 0;
     cpu_totals_update(&snapshot->totals, &sampler->tree, tick->orphans_ns, snapshot->own_cpu_ns);
     raise_descendants_cpu(sampler);
-    /* What a command that was started for this session has used before its baseline is in the first
-     * row. */
+    /* The first row includes what a command that was started for this session used before its
+     * baseline. */
     if (!tick->is_baseline || sampler->options.tree.main_is_old)
         put_cpu_percents(sampler, now_ns);
     if (!tick->is_baseline)

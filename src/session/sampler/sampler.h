@@ -63,7 +63,7 @@ int sampler_init(struct sampler *sampler, const struct sampler_options *options,
 
 void sampler_finish(struct sampler *sampler);
 
-/* What is special about a sample. */
+/* Circumstances of a sample. */
 struct sampler_tick {
     bool is_baseline; /* it has no interval to measure CPU percents over */
     bool is_last;     /* no sample will follow */
@@ -91,7 +91,7 @@ void sampler_take_sample(struct sampler *sampler, const struct sampler_tick *tic
  */
 void sampler_scan_between(struct sampler *sampler, bool none_started);
 
-/* At `waits.due_ns`, between samples: what threads sleep in. */
+/* Call it at `waits.due_ns`, between samples: reads what threads sleep in. */
 void sampler_take_states(struct sampler *sampler);
 
 /* `skip`: another tracker reads figures of the machine from now on (system RAM and CPU, energy of

@@ -20,7 +20,7 @@ struct schedule_job {
     /* The latest time of the next tick, which may be before its deadline; INT64_MAX: none. */
     int64_t (*tick_due_ns)(void *user);
 
-    /* What is to be done between ticks, and when; INT64_MAX: nothing. */
+    /* When work between ticks is due; INT64_MAX: never. */
     int64_t (*other_due_ns)(void *user);
     void (*other)(void *user);
     void *user;

@@ -269,8 +269,7 @@ static void read_and_report(struct session_events *events, struct reader_state *
     reader_state->ended = log->ended_total;
     reader_state->seen = log->seen;
     int64_t cost_ns = clock_thread_cpu_ns() - before_ns;
-    /* What others do on this machine is not a reason to read anything else. `changed` limits its
-     * own cost. */
+    /* Events of other processes are no reason to read more. `changed` limits its own cost. */
     if (have_changed || reader_state->again_ns)
         events->changed(events->user);
     events->cpu_ns = clock_thread_cpu_ns();

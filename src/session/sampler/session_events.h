@@ -52,7 +52,7 @@ void session_events_open(struct session_events *events, bool has_own_procfs);
 /* Filters events in the kernel, which only pays off for a session that lasts. */
 void session_events_filter(struct session_events *events);
 
-/* What events are read for, besides the log. */
+/* Uses of events besides the log. */
 enum session_events_use {
     SESSION_EVENTS_COUNT, /* none: they may stay unread as long as the kernel's buffers suffice */
     SESSION_EVENTS_NAMES, /* to read the names of processes that live for milliseconds: read soon */

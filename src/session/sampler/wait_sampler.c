@@ -52,7 +52,7 @@ void wait_sampler_stop(struct wait_sampler *waits)
     waits->due_ns = INT64_MAX;
 }
 
-/* What the first thread of main does. */
+/* Returns the cause of the first thread of main. */
 static enum wall_cause cause_of_main(const struct process_tree *tree)
 {
     const struct process *main = process_tree_main(tree);
@@ -62,7 +62,7 @@ static enum wall_cause cause_of_main(const struct process_tree *tree)
     return process_state_cause(list->threads[0].cause);
 }
 
-/* What all threads but the first one of main do. */
+/* Adds the causes of all threads but the first one of main. */
 static void add_others(
     const struct process_tree *tree, int64_t period_ns, struct wall_samples *samples)
 {

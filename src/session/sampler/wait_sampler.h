@@ -1,9 +1,9 @@
 /*
- * At which moments it is seen what threads sleep in. There is one moment in each period, at a
- * random time of it: at a fixed interval, a program that does something as regularly would be seen
- * doing always the same. Periods grow with the session, from a fiftieth of a second to 0.4 s or the
- * interval of samples where that is longer, and each moment stands for its period: short commands
- * are not seen less than long ones.
+ * Chooses the moments at which threads are seen asleep. Each period has one moment, at a random
+ * time of it: at a fixed interval, a program as regular would be seen doing always the same.
+ * Periods grow with the session, from a fiftieth of a second to 0.4 s or the interval of samples
+ * where that is longer, and each moment stands for its period: short commands are seen as often
+ * as long ones.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct wait_sampler {
     int64_t period_start_ns, period_ns;
     int64_t due_ns;  /* the moment in this period; INT64_MAX: nothing is seen */
     uint64_t random; /* state of the generator */
-    /* What the first thread of main, and all other threads, did while no GPU was busy. */
+    /* Causes of the first thread of main, and of all other threads, while no GPU was busy. */
     struct wall_samples while_gpu_idle, others_while_gpu_idle;
     struct pipe_waits pipes;
     int64_t gpu_ns; /* of all moments at which it was known how busy GPUs are */

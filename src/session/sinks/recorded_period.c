@@ -282,7 +282,7 @@ static double cpu_seconds_since(const struct recorded_period *period, size_t ind
     return ns > 0 ? clock_seconds_of_ns(ns) : 0;
 }
 
-/* What the parts of a period are measured by, and where they go. */
+/* The measure of the parts of a period, and their destination. */
 struct parts {
     const struct period_powers *powers;
     double ended_seconds; /* CPU time of processes that ended in it; counts with main */
@@ -348,7 +348,7 @@ static void add_cpu_powers(
     parts.packages = add_parts(cpu, "rel_intel_power", powers->tree_package);
     parts.cores = add_parts(cpu, "per_process_cpu_power", powers->watts[GPUT_ENERGY_CORE]);
     parts.drams = add_parts(cpu, "per_process_dram_power", powers->tree_dram);
-    /* What has ended counts with main, also after main was collected and has left the tree. */
+    /* Ended processes count with main, also after main was collected and has left the tree. */
     if (!process_tree_main(tree))
         add_process(&parts, tree->options.main, true, parts.ended_seconds, 0);
     for (size_t i = 0; i < tree->count; i++) {

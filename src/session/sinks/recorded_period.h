@@ -77,7 +77,8 @@ int64_t recorded_period_date_ns(const struct recorded_period *period);
 /* Whether the machine was suspended in it: what follows is dated anew. */
 bool recorded_period_was_suspended(const struct recorded_period *period);
 
-/* What was counted in it, also of what is lost at its end; nothing of what was at its start. */
+/* Returns what was counted in the period, with what is lost at its end and without what was
+ * there at its start. */
 struct period_powers recorded_period_measure(const struct recorded_period *period);
 
 /* The states with the powers of the period, as a document of the caller's. NULL without memory. */

@@ -42,7 +42,7 @@ struct latest {
 void latest_init(struct latest *latest);
 void latest_finish(struct latest *latest);
 
-/* What the sampling thread makes its next results in; NULL without memory. */
+/* Returns the results that the sampling thread fills next; NULL without memory. */
 struct gput_results *latest_next_results(struct latest *latest);
 
 /* The sampling thread publishes them, without a copy. It may read them until it makes the next. */
@@ -111,7 +111,7 @@ struct sink_class {
     void (*bytes)(
         struct sink *sink, const struct snapshot *snapshot, const struct task_counts *bytes);
 
-    /* At the first tick, and then after ticks, twice a second at most. */
+    /* Called at the first tick, and then after ticks, twice a second at most. */
     void (*results)(struct sink *sink, const struct gput_results *results);
 
     /* After the last tick: ends the sink's thread, so that what it used is known. */

@@ -16,7 +16,7 @@
 /* Dates have microseconds. */
 #define NEXT_MOMENT_NS 1000
 
-/* What the writer's thread writes to. */
+/* Output of the writer's thread. */
 struct power_output {
     struct energy_recording_writer *recording;
     bool warned;

@@ -19,7 +19,7 @@
 #define TIMEOUT_SECONDS 5
 #define SPARE_SECONDS 3
 
-/* What the writer's thread writes to; it outlives the sink where a receiver hangs. */
+/* Output of the writer's thread; it lives longer than the sink if a receiver hangs. */
 struct push_output {
     struct push *push;
     _Atomic int64_t

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the writer's thread writes to. */
+/* Output of the writer's thread. */
 struct tracking_output {
     struct tracking_file *file;
     char *path;                                /* owned */
@@ -314,7 +314,7 @@ static void write_identity(struct sink_writer *writer, struct tracking_output *o
     output->identity_failed = true;
 }
 
-/* At the start, and again when ranks of descendants became known. */
+/* Writes the identity at the start, and again when ranks of descendants become known. */
 static void put_identity(struct sink *sink, const struct gput_results *results)
 {
     struct tracking_sink *tracking = (struct tracking_sink *)sink;
@@ -474,8 +474,8 @@ static int open_file(struct sink *sink, struct gput_error *error)
     return add_gpu_table(output, error);
 }
 
-/* What is of an interval is of the time in which the machine was awake. So a row without these
- * values ends the time in which it was not: who multiplies by intervals would count that, too. */
+/* Values of an interval count for the time in which the machine was awake. A row without them
+ * ends the time in which it was not: readers that multiply by intervals would count that, too. */
 static void put_suspended(struct sink *sink, const struct snapshot *snapshot)
 {
     struct tracking_sink *tracking = (struct tracking_sink *)sink;
@@ -511,7 +511,7 @@ static void put_sample(struct sink *sink, const struct snapshot *snapshot)
         put_energy(sink, snapshot);
 }
 
-/* What hardware percent is of depends on what is tracked. */
+/* The meaning of hardware percent depends on what is tracked. */
 static int begin_file(struct sink *sink, struct gput_error *error)
 {
     struct tracking_sink *tracking = (struct tracking_sink *)sink;

@@ -33,9 +33,11 @@ struct sink_end {
     const struct gput_results *results;     /* final; NULL: there are none */
 };
 
-/* What a kind of sink writes; all functions are called in the writer's thread. They use `output`,
- * which is theirs alone, and nothing of the session. SIGXFSZ is blocked: writing past RLIMIT_FSIZE
- * is an error like others. */
+/*
+ * Writing of one kind of sink; all functions are called in the writer's thread. They use
+ * `output`, which is theirs alone, and nothing of the session. SIGXFSZ is blocked: writing past
+ * RLIMIT_FSIZE is an error like others.
+ */
 struct sink_writer_job {
     size_t item_size;
     size_t max_items;
@@ -52,7 +54,7 @@ struct sink_writer_job {
 /* The caller calls sink_writer_destroy(). NULL without memory. */
 struct sink_writer *sink_writer_create(const struct sink_writer_job *job);
 
-/* What the items are written to; the writer owns it from here on. */
+/* Sets the output of the items, which the writer owns from here on. */
 void sink_writer_set_output(struct sink_writer *writer, void *output);
 
 /* Before sink_writer_start(). */
@@ -81,7 +83,7 @@ void sink_writer_destroy(struct sink_writer *writer);
 /* CPU time of the thread, as of the last items. */
 int64_t sink_writer_cpu_ns(const struct sink_writer *writer);
 
-/* What the thread counted, as of the last sink_writer_drain(). */
+/* Returns the counters of the thread as of the last sink_writer_drain(). */
 struct session_counts sink_writer_counts(struct sink_writer *writer);
 
 bool sink_writer_has_thread(const struct sink_writer *writer);
