@@ -311,6 +311,9 @@ static bool answer(struct gpu_feed *feed, struct reading *reading)
         if (listed == reading)
             reading->devices[i].ram_used_bytes = fmax(before, after);
     }
+    for (uint32_t i = 0; i < latest->n_devices; i++)
+        latest->max_ram_bytes[i] =
+            fmax(latest->max_ram_bytes[i], reading->devices[i].ram_used_bytes);
     memcpy(latest->readings, reading->devices, latest->n_devices * sizeof *reading->devices);
     memcpy(latest->read_ns, reading->read_ns, latest->n_devices * sizeof *reading->read_ns);
     if (listed)
@@ -470,7 +473,7 @@ void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view)
     /* Held for copying alone. A view that stayed as it was would be one without GPUs at first, and
      * later one from before the list that was waited for. */
     pthread_mutex_lock(&feed->lock);
-    const struct gpu_feed_view *latest = feed->latest;
+    struct gpu_feed_view *latest = feed->latest;
     uint32_t count = latest->n_devices;
     view->status = latest->status;
     view->opening = latest->opening;
@@ -482,6 +485,10 @@ void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view)
     }
     memcpy(view->readings, latest->readings, count * sizeof *latest->readings);
     memcpy(view->read_ns, latest->read_ns, count * sizeof *latest->read_ns);
+    for (uint32_t i = 0; i < count; i++) {
+        view->max_ram_bytes[i] = fmax(view->max_ram_bytes[i], latest->max_ram_bytes[i]);
+        latest->max_ram_bytes[i] = 0;
+    }
     if (view->processes_version != latest->processes_version &&
         gpu_process_list_copy(&view->processes, &latest->processes)) {
         view->processes_version = latest->processes_version;

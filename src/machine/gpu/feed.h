@@ -35,9 +35,12 @@ struct gpu_feed_view {
     struct gpu_device devices[GPU_MAX_DEVICES];
     struct gpu_device_reading readings[GPU_MAX_DEVICES];
     int64_t read_ns[GPU_MAX_DEVICES]; /* clock_monotonic_ns(); 0: never */
-    uint64_t processes_version;       /* number of lists so far */
-    int64_t processes_ns;             /* when the list was read; 0: never */
-    int64_t processes_start_ns;       /* when reading it began: it lacks what was later */
+    /* The most memory in use of all readings since the reader set it to 0: also of those that a
+     * reader which came late has not seen. */
+    double max_ram_bytes[GPU_MAX_DEVICES];
+    uint64_t processes_version; /* number of lists so far */
+    int64_t processes_ns;       /* when the list was read; 0: never */
+    int64_t processes_start_ns; /* when reading it began: it lacks what was later */
     struct gpu_process_list processes;
     double list_ram_bytes[GPU_MAX_DEVICES]; /* in use before and after the list; NaN: unknown, or it
                                                changed meanwhile */

@@ -100,6 +100,7 @@ void gpu_device_explain(
  * differences. */
 struct gpu_device_sample {
     double ram_used_bytes;
+    double max_ram_used_bytes; /* the most of all readings since the last sample; 0: none */
     double utilization_percent;
     double power_watts;
     double energy_joules;    /* counted by the device since its driver was loaded */

@@ -79,6 +79,7 @@ static void clear_device(struct gpu_device_sample *device)
 {
     *device = (struct gpu_device_sample){
         .ram_used_bytes = NAN,
+        .max_ram_used_bytes = NAN,
         .utilization_percent = NAN,
         .power_watts = NAN,
         .energy_joules = NAN,
@@ -118,9 +119,10 @@ static void explain(struct gpu_set *set, uint32_t at, enum gpu_figure figure, co
         reason ? reason : "");
 }
 
-/* Takes over the last reading of a device, unless it is too old. */
+/* Takes over the last reading of a device, unless it is too old, and the most memory in use of
+ * those since the last sample. */
 static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
-    const struct gpu_feed_view *view, uint32_t index, uint32_t at, int64_t now)
+    struct gpu_feed_view *view, uint32_t index, uint32_t at, int64_t now)
 {
     struct gpu_device_sample *out = &sample->devices[at];
     const struct gpu_device_reading *reading = &view->readings[index];
@@ -141,6 +143,8 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     }
     set->cards[at] = reading->card;
     out->ram_used_bytes = reading->ram_used_bytes;
+    out->max_ram_used_bytes = view->max_ram_bytes[index];
+    view->max_ram_bytes[index] = 0;
     out->utilization_percent = reading->utilization_percent;
     out->power_watts = energy_device_watts(reading->power_watts);
     out->energy_joules = reading->energy_joules;

@@ -87,6 +87,14 @@ static void add_reading_time(struct gpu_usage_device *usage, int64_t read_ns)
     usage->last_read_ns = read_ns;
 }
 
+/* Raises the maximum of the memory in use by readings that no sample has: the thread that takes
+ * samples came late. Those before the first sample are not of the command. */
+static void add_max_ram(struct gpu_usage_value *ram, const struct gpu_device_sample *device)
+{
+    if (ram->has && device->max_ram_used_bytes > ram->max)
+        ram->max = device->max_ram_used_bytes;
+}
+
 void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, double seconds)
 {
     reserve(usage, sample->n_devices);
@@ -102,6 +110,7 @@ void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, dou
             [GPU_USAGE_DESCENDANTS_SM] = device->descendants_sm_percent,
             [GPU_USAGE_POWER] = device->power_watts,
         };
+        add_max_ram(&usage->devices[i].values[GPU_USAGE_RAM], device);
         for (int figure = 0; figure < GPU_USAGE_FIGURES; figure++)
             add(&usage->devices[i].values[figure], figures[figure], seconds);
         add_untracked(&usage->devices[i], device);

@@ -115,6 +115,9 @@ void ledger_fill_gpus(const struct ledger *ledger, struct gput_results *results)
             seconds_after_start(ledger, is_sampled ? usage->devices[i].last_read_ns : 0);
         fill_card(ledger, i, gpu);
         drop_unknown_zeros(ledger, i, gpu);
+        /* All had at least what this one had, also between two samples. */
+        if (gpu->max_ram_bytes > results->max[GPUT_SYSTEM_GPU_RAM])
+            results->max[GPUT_SYSTEM_GPU_RAM] = gpu->max_ram_bytes;
     }
     for (int i = GPUT_MAIN_GPU_RAM; i <= GPUT_COMBINED_GPU_RAM; i++) {
         results->max[i] = snapshot_gpu_bytes(ledger->snapshot, results->max[i]);

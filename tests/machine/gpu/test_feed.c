@@ -188,6 +188,34 @@ TEST(a_reading_has_the_memory_in_use_around_its_list)
     gpu_feed_view_finish(&view);
 }
 
+TEST(a_reader_that_comes_late_gets_the_most_memory_in_use)
+{
+    struct gpu_feed_view view = {0};
+    struct gpu_feed *feed = start();
+    static const int readings[] = {50000000, 90000000, 20000000};
+    for (size_t i = 0; i < sizeof readings / sizeof *readings; i++) {
+        atomic_store(&ram_before, readings[i]);
+        atomic_store(&ram_after, readings[i]);
+        gpu_feed_request(feed, GPU_FEED_FIGURES);
+        assert_true(gpu_feed_await_all(feed, clock_monotonic_ns() + FOR_EVER));
+    }
+    gpu_feed_update(feed, &view);
+    assert_true(view.readings[0].ram_used_bytes == 20e6);
+    assert_true(view.max_ram_bytes[0] == 90e6);
+    /* It stays until the reader has used it. */
+    gpu_feed_update(feed, &view);
+    assert_true(view.max_ram_bytes[0] == 90e6);
+    view.max_ram_bytes[0] = 0;
+    gpu_feed_update(feed, &view);
+    assert_true(view.max_ram_bytes[0] == 0);
+    gpu_feed_request(feed, GPU_FEED_FIGURES);
+    assert_true(gpu_feed_await_all(feed, clock_monotonic_ns() + FOR_EVER));
+    gpu_feed_update(feed, &view);
+    assert_true(view.max_ram_bytes[0] == 20e6);
+    gpu_feed_close(feed, clock_monotonic_ns() + FOR_EVER);
+    gpu_feed_view_finish(&view);
+}
+
 TEST(devices_are_read_on_while_a_list_is_late)
 {
     struct gpu_feed_view view = {0};

@@ -32,6 +32,22 @@ TEST(keeps_the_highest_and_the_mean_of_all_rows)
     gpu_usage_finish(&usage);
 }
 
+TEST(a_reading_between_two_samples_is_in_the_highest_alone)
+{
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(1, 100, 50);
+    sample.devices[0].max_ram_used_bytes = 900; /* from before the command */
+    gpu_usage_add(&usage, &sample, 0);
+    assert_true(gpu_usage_max(&usage, 0, GPU_USAGE_RAM) == 100);
+    sample = sample_of(1, 200, 10);
+    sample.devices[0].max_ram_used_bytes = 400;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_max(&usage, 0, GPU_USAGE_RAM) == 400);
+    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_RAM) == 200);
+    assert_true(gpu_usage_last(&usage, 0, GPU_USAGE_RAM) == 200);
+    gpu_usage_finish(&usage);
+}
+
 TEST(mean_power_weighs_by_time)
 {
     struct gpu_usage usage = {0};
