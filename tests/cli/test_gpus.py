@@ -330,6 +330,19 @@ class Sessions(GpuTest):
         self.assertNotIn("power_limit_watts", columns)  # a limit
         self.assertEqual((rows[0], rows[-1]), ((1.5, 61.0, "none", None), (2.1, 83.0, "none", None)))
 
+    def test_a_csv_file_has_the_figures_of_each_gpu_in_a_file_next_to_it(self):
+        self.changed(("field/74 1500000000", "field/74 2100000000"), options=["--tf", "t.csv"])
+        with open(self.folder / "t.csv.gpu_data.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(list(rows[0])[:3], ["timestamp", "uuid", "ram_used"])
+        self.assertNotIn("power_limit_watts", rows[0])  # a limit
+        first, last = rows[0], rows[-1]
+        self.assertEqual((first["power_cap_seconds"], last["power_cap_seconds"]), ("1.5", "2.1"))
+        self.assertEqual((last["slowdown_reasons"], last["fan_percent"]), ("none", ""))
+        with open(self.folder / "t.csv", newline="") as file:
+            times = [row[21] for row in list(csv.reader(file))[3:]]
+        self.assertEqual([row["timestamp"] for row in rows if row["uuid"] == first["uuid"]], times)
+
     def test_a_summary_has_these_lines_only_where_there_is_something(self):
         changes = [("field/74 1500000000", "field/74 2100000000"), ("field/143 0", "field/143 1")]
         for wanted, (before, after) in (True, tuple(zip(*changes))), (False, ((), ())):

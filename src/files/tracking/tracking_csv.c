@@ -12,6 +12,7 @@
 #include "base/file_target.h"
 #include "base/file_windows.h"
 #include "base/number.h"
+#include "files/tracking/tracking_csv_table.h"
 #include "files/tracking/tracking_format.h"
 #include "files/tracking/tracking_identity.h"
 #include "files/tracking/tracking_sidecar.h"
@@ -37,6 +38,8 @@ struct csv_writer {
     uint64_t rows_kept; /* in the file */
     size_t length;      /* of rows that were gathered */
     size_t torn;        /* bytes of the first of them that are in the file already */
+    struct csv_table *tables[TRACKING_FILE_MAX_TABLES]; /* owned */
+    unsigned n_tables;
     char rows[GATHERED_BYTES];
 };
 
@@ -153,8 +156,10 @@ static int create_csv(const struct tracking_format *format, const char *path,
         code = open_new(path, overwrite, &writer->fd, error);
     if (code == GPUT_OK) {
         writer->is_regular = fstat(writer->fd, &info) == 0 && S_ISREG(info.st_mode);
-        if (writer->is_regular)
+        if (writer->is_regular) {
+            csv_table_remove(path, TRACKING_GPU_TABLE); /* of an earlier session */
             code = put_static_data(&writer->base, false, error);
+        }
         if (code == GPUT_OK) {
             *file = &STEAL(writer)->base;
             return GPUT_OK;
@@ -201,9 +206,52 @@ static int write_rows(struct csv_writer *writer, bool gives_up, struct gput_erro
     return error_set_errno(error, reason, "Cannot write %s", writer->base.path);
 }
 
+/* Writes the rows of one table that wait, and counts those that are lost. */
+static int flush_table(struct csv_writer *writer, unsigned table, struct gput_error *error)
+{
+    uint64_t lost = csv_table_rows_lost(writer->tables[table]);
+    int code = csv_table_flush(writer->tables[table], error);
+    writer->base.rows_lost += csv_table_rows_lost(writer->tables[table]) - lost;
+    return code;
+}
+
+/* Writes the rows that wait. A table that fails does not keep the others from being written. */
 static int flush_csv(struct tracking_file *file, struct gput_error *error)
 {
-    return write_rows((struct csv_writer *)file, false, error);
+    struct csv_writer *writer = (struct csv_writer *)file;
+    struct gput_error reason;
+    int code = write_rows(writer, false, error);
+    for (unsigned i = 0; i < writer->n_tables; i++)
+        if (flush_table(writer, i, &reason) != GPUT_OK && code == GPUT_OK)
+            code = error_copy(error, &reason);
+    return code;
+}
+
+/* Makes the file of a further table. What reads a pipe has no use for it. */
+static int add_csv_table(struct tracking_file *file, const char *name,
+    const struct tracking_column *columns, size_t count, unsigned *table, struct gput_error *error)
+{
+    struct csv_writer *writer = (struct csv_writer *)file;
+    if (!writer->is_regular)
+        return error_set(error, GPUT_ERROR_UNSUPPORTED, "%s has no table %s", file->path, name);
+    if (writer->n_tables == TRACKING_FILE_MAX_TABLES)
+        return error_set(error, GPUT_ERROR_STATE, "%s has too many tables", file->path);
+    TRY(csv_table_create(
+        file->path, name, columns, count, &writer->tables[writer->n_tables], error));
+    *table = writer->n_tables++;
+    return GPUT_OK;
+}
+
+/* Adds a row to a further table. It waits as those of samples do. */
+static int write_csv_table_row(struct tracking_file *file, unsigned table,
+    const struct tracking_value *values, int64_t now_ns, struct gput_error *error)
+{
+    (void)now_ns;
+    struct csv_writer *writer = (struct csv_writer *)file;
+    uint64_t lost = csv_table_rows_lost(writer->tables[table]);
+    int code = csv_table_add(writer->tables[table], values, error);
+    file->rows_lost += csv_table_rows_lost(writer->tables[table]) - lost;
+    return code == GPUT_OK && !file->gathers_rows ? flush_table(writer, table, error) : code;
 }
 
 /* Adds a row. A pipe gets each one at once: a part of many could not be taken back. */
@@ -244,6 +292,8 @@ static int restore_csv(struct tracking_file *file, enum file_fate *fate, struct 
 {
     struct csv_writer *writer = (struct csv_writer *)file;
     char *now = NULL;
+    for (unsigned i = 0; i < writer->n_tables; i++)
+        TRY(csv_table_restore(writer->tables[i], error));
     *fate = file_fate(writer->fd, file->path, &now);
     if (*fate == FILE_MOVED) {
         free(file->path);
@@ -271,6 +321,12 @@ static int finish_csv(struct tracking_file *file, struct gput_error *error)
         code = write_rows(writer, tries == FILE_TRIES, error);
         if (code == GPUT_OK && writer->length > 0)
             file_pause_before_retry();
+    }
+    struct gput_error reason;
+    for (unsigned i = 0; i < writer->n_tables; i++) {
+        if (flush_table(writer, i, &reason) != GPUT_OK && code == GPUT_OK)
+            code = error_copy(error, &reason);
+        csv_table_destroy(writer->tables[i]);
     }
     flock(writer->fd, LOCK_UN); /* explicitly, since a forked child may have it open */
     if (close(writer->fd) != 0 && code == GPUT_OK)
@@ -649,8 +705,9 @@ static void progress_csv(const struct tracking_reader *reader, uint64_t *done, u
 
 #define SHARED_FUNCTIONS                                                                           \
     .put_static_data = put_static_data, .write_row = write_csv_row, .flush = flush_csv,            \
-    .create = create_csv, .finish = finish_csv, .restore = restore_csv, .open = open_csv,          \
-    .use_cores = use_cores, .next = next_csv, .progress = progress_csv, .close = close_csv
+    .add_table = add_csv_table, .write_table_row = write_csv_table_row, .create = create_csv,      \
+    .finish = finish_csv, .restore = restore_csv, .open = open_csv, .use_cores = use_cores,        \
+    .next = next_csv, .progress = progress_csv, .close = close_csv
 
 const struct tracking_format tracking_csv = {.extension = ".csv", SHARED_FUNCTIONS};
 const struct tracking_format tracking_plain_csv = {

@@ -115,22 +115,17 @@ int tracking_file_finish(struct tracking_file *file, uint64_t *rows_lost, struct
 
 bool tracking_file_has_tables(const struct tracking_file *file)
 {
-    return file->format->add_table != NULL;
+    return file->format->has_tables;
 }
 
 int tracking_file_add_table(struct tracking_file *file, const char *name,
     const struct tracking_column *columns, size_t count, unsigned *table, struct gput_error *error)
 {
-    if (!tracking_file_has_tables(file))
-        return error_set(error, GPUT_ERROR_UNSUPPORTED,
-            "%s cannot hold a table %s; a .sqlite file has", file->path, name);
     return file->format->add_table(file, name, columns, count, table, error);
 }
 
 int tracking_file_write_table_row(struct tracking_file *file, unsigned table,
     const struct tracking_value *values, int64_t now_ns, struct gput_error *error)
 {
-    if (!tracking_file_has_tables(file))
-        return error_set(error, GPUT_ERROR_UNSUPPORTED, "%s has no further tables", file->path);
     return file->format->write_table_row(file, table, values, now_ns, error);
 }

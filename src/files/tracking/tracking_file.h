@@ -89,7 +89,7 @@ const char *tracking_file_path(const struct tracking_file *file);
  * be NULL; it gets the final count. */
 int tracking_file_finish(struct tracking_file *file, uint64_t *rows_lost, struct gput_error *error);
 
-/* ---- Further tables, for formats that have them ---- */
+/* ---- Further tables ---- */
 
 enum tracking_value_kind {
     TRACKING_NULL, /* not for columns */
@@ -129,14 +129,18 @@ static inline struct tracking_value tracking_integer(int64_t integer)
 }
 
 #define TRACKING_FILE_MAX_TABLES 8
+/* The one with a row for each GPU. */
+#define TRACKING_GPU_TABLE "gpu_data"
 
-/* Whether the format supports further tables (SQLite does, CSV does not). */
+/* Whether the file itself holds further tables (SQLite does). Of CSV each is a file next to it
+ * (tracking_csv_table.h), so the session writes few there. */
 bool tracking_file_has_tables(const struct tracking_file *file);
 
 /*
  * Adds a table; `*table` is its number for tracking_file_write_table_row().
- * Errors: GPUT_ERROR_UNSUPPORTED for a format without tables, GPUT_ERROR_STATE for one table too
- * many, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ * Errors: GPUT_ERROR_UNSUPPORTED for a pipe, GPUT_ERROR_STATE for one table too many,
+ * GPUT_ERROR_EXISTS for another file where that of the table is to be, GPUT_ERROR_IO,
+ * GPUT_ERROR_MEMORY.
  */
 int tracking_file_add_table(struct tracking_file *file, const char *name,
     const struct tracking_column *columns, size_t count, unsigned *table, struct gput_error *error);

@@ -18,6 +18,7 @@
 struct tracking_format {
     const char *extension; /* ".csv" */
     bool is_plain;         /* without static data: those are in the file next to it */
+    bool has_tables;       /* in the file itself; otherwise each is a file next to it */
 
     /* Writing: as the functions of the same names in tracking_file.h, except that the caller of
      * `finish` frees the shared part. */
@@ -33,7 +34,7 @@ struct tracking_format {
     int (*restore)(struct tracking_file *file, enum file_fate *fate, struct gput_error *error);
     int (*add_table)(struct tracking_file *file, const char *name,
         const struct tracking_column *columns, size_t count, unsigned *table,
-        struct gput_error *error); /* NULL: no further tables, and then no write_table_row either */
+        struct gput_error *error);
     int (*write_table_row)(struct tracking_file *file, unsigned table,
         const struct tracking_value *values, int64_t now_ns, struct gput_error *error);
 

@@ -699,6 +699,7 @@ static void progress_sqlite(const struct tracking_reader *reader, uint64_t *done
 
 const struct tracking_format tracking_sqlite = {
     .extension = ".sqlite",
+    .has_tables = true,
     .create = create_sqlite,
     .put_static_data = put_static_data,
     .write_row = write_sqlite_row,

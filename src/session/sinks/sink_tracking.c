@@ -1,7 +1,8 @@
 /*
- * The sink that writes the tracking file: a row for each tick, and in formats that have tables
- * (SQLite) also rows for each GPU, for joules and bytes, and in the end for each process.
+ * The sink that writes the tracking file: a row for each tick, and rows for each GPU. In formats
+ * that have tables (SQLite) also rows for joules and bytes, and in the end for each process.
  */
+#include "base/file_target.h"
 #include "base/wall_clock.h"
 #include "files/tracking/tracking_file.h"
 #include "files/tracking/tracking_identity.h"
@@ -28,13 +29,13 @@ struct tracking_output {
         bool is_there;
         unsigned table;
     } energy, io;
-    bool warned, identity_failed;
+    bool warned, identity_failed, gpu_failed;
 };
 
 struct tracking_sink {
     struct sink sink;
     struct tracking_file *file; /* the writer's, once rows come */
-    bool has_tables, has_bytes;
+    bool has_tables, has_gpu_rows, has_bytes;
     double start;                  /* the timestamp of the baseline: where totals were 0 */
     int64_t start_ns;              /* the same on the monotonic clock */
     int64_t time_ns, taken_ns;     /* of the sample before, on both clocks; 0: there was none */
@@ -106,7 +107,7 @@ static size_t list_gpu_columns(
     return count;
 }
 
-/* Once, if there are GPUs and the format has tables. */
+/* Once, if there are GPUs. */
 static int add_gpu_table(struct tracking_output *output, struct gput_error *error)
 {
     struct tracking_column columns[GPU_COLUMNS];
@@ -114,9 +115,21 @@ static int add_gpu_table(struct tracking_output *output, struct gput_error *erro
         return GPUT_OK;
     size_t count = list_gpu_columns(output, columns);
     TRY(tracking_file_add_table(
-        output->file, "gpu_data", columns, count, &output->gpu_table, error));
+        output->file, TRACKING_GPU_TABLE, columns, count, &output->gpu_table, error));
     output->has_gpu_table = true;
     return GPUT_OK;
+}
+
+/* Makes the table with the first row, as a GPU may appear late. Warns of the first failure;
+ * without the table there are no rows of GPUs. */
+static bool has_gpu_table(struct sink_writer *writer, struct tracking_output *output)
+{
+    struct gput_error error;
+    if (output->gpu_failed || add_gpu_table(output, &error) == GPUT_OK)
+        return !output->gpu_failed;
+    sink_writer_warn(writer, "%s. The figures of each GPU are not saved.", error.message);
+    output->gpu_failed = true;
+    return false;
 }
 
 /* Writes a row of one GPU. */
@@ -126,7 +139,6 @@ static int write_gpu(struct tracking_output *output, const struct tracking_row_i
     struct tracking_value values[GPU_COLUMNS];
     char reasons[CARD_REASONS_SIZE];
     size_t count = GPU_USE_COLUMNS;
-    TRY(add_gpu_table(output, error)); /* for a GPU that appeared late */
     for (size_t i = 0; i < GPU_USE_COLUMNS; i++)
         values[i] =
             i == UUID_COLUMN ? tracking_text(item->gpu.uuid) : tracking_real(item->gpu.values[i]);
@@ -355,7 +367,7 @@ static void write_row(struct sink_writer *writer, void *user, void *bytes)
     if (item->kind == SAMPLE_ROW)
         code = tracking_file_write_row(output->file, &item->sample, now_ns, &error);
     else if (item->kind == GPU_ROW)
-        code = write_gpu(output, item, now_ns, &error);
+        code = has_gpu_table(writer, output) ? write_gpu(output, item, now_ns, &error) : GPUT_OK;
     else if (item->kind == ENERGY_ROW)
         code = write_energy(output, item, now_ns, &error);
     else if (item->kind == IDENTITY_ROW)
@@ -467,6 +479,7 @@ static int open_file(struct sink *sink, struct gput_error *error)
     tracking_file_gather_rows(output->file);
     tracking->file = output->file;
     tracking->has_tables = tracking_file_has_tables(output->file);
+    tracking->has_gpu_rows = !file_is_written_directly(sink->option);
     sink->wants_processes = sink->settings->options.processes && tracking->has_tables;
     sink->wants_bytes = tracking->has_tables;
     if (!tracking->has_tables || gpu_set_missing(sink->settings->gpus))
@@ -504,7 +517,7 @@ static void put_sample(struct sink *sink, const struct snapshot *snapshot)
     if (snapshot->is_baseline) {
         tracking->start = tracking_timestamp(&snapshot->sample);
         tracking->start_ns = snapshot->taken_ns;
-    } else if (sink_put(sink, &item) && tracking->has_tables) {
+    } else if (sink_put(sink, &item) && tracking->has_gpu_rows) {
         put_gpus(sink, snapshot);
     }
     if (snapshot->has_new_energy && tracking->has_tables)

@@ -78,6 +78,13 @@ static size_t count_rows(const char *path)
     return total;
 }
 
+static void assert_content(const char *path, const char *expected)
+{
+    char *text = temporary_read(path);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
 FOLDER_TEST(csv_is_as_the_old_tool_writes_it)
 {
     const char *path = temporary("x.csv");
@@ -347,7 +354,7 @@ FOLDER_TEST(gathered_rows_are_written_together)
     assert_int_equal(count_rows(path), 1050 - lost);
 }
 
-FOLDER_TEST(further_tables_are_written_where_supported)
+FOLDER_TEST(further_tables_are_in_the_file_or_next_to_it)
 {
     const struct tracking_column columns[] = {
         {"gpu", TRACKING_INTEGER}, {"watts", TRACKING_REAL}, {"name", TRACKING_TEXT}};
@@ -356,15 +363,22 @@ FOLDER_TEST(further_tables_are_written_where_supported)
     const struct tracking_value second[] = {
         {.kind = TRACKING_NULL}, {.kind = TRACKING_REAL, .real = NAN}, {.kind = TRACKING_NULL}};
     struct gput_error error = {0};
+    enum file_fate fate;
     unsigned table;
 
     struct tracking_file *file = create(temporary("x.csv"));
     assert_false(tracking_file_has_tables(file));
-    assert_int_equal(tracking_file_add_table(file, "gpu_data", columns, 3, &table, &error),
-        GPUT_ERROR_UNSUPPORTED);
-    assert_int_equal(
-        tracking_file_write_table_row(file, 0, first, 1, &error), GPUT_ERROR_UNSUPPORTED);
-    tracking_file_finish(file, NULL, NULL);
+    tracking_file_gather_rows(file);
+    assert_int_equal(tracking_file_add_table(file, "gpu_data", columns, 3, &table, NULL), GPUT_OK);
+    assert_int_equal(tracking_file_write_table_row(file, table, first, 1, NULL), GPUT_OK);
+    assert_content(temporary("x.csv.gpu_data.csv"), "gpu,watts,name\n");
+    assert_int_equal(tracking_file_flush(file, NULL), GPUT_OK);
+    assert_content(temporary("x.csv.gpu_data.csv"), "gpu,watts,name\n7,250.5,H200\n");
+    assert_int_equal(tracking_file_write_table_row(file, table, second, 1, NULL), GPUT_OK);
+    unlink(temporary("x.csv.gpu_data.csv"));
+    assert_int_equal(tracking_file_restore(file, &fate, NULL), GPUT_OK);
+    assert_int_equal(tracking_file_finish(file, NULL, NULL), GPUT_OK);
+    assert_content(temporary("x.csv.gpu_data.csv"), "gpu,watts,name\n7,250.5,H200\n,,\n");
 
     const char *path = temporary("x.sqlite");
     file = create(path);
@@ -383,6 +397,58 @@ FOLDER_TEST(further_tables_are_written_where_supported)
     assert_sql(database, "SELECT gpu || '/' || watts || '/' || name FROM gpu_data", "7/250.5/H200");
     assert_sql(database, "SELECT count(*) FROM gpu_data WHERE gpu IS NULL AND watts IS NULL", "1");
     sqlite3_close(database);
+}
+
+/* A session replaces the tables of the one before in the same file, and no other file. */
+FOLDER_TEST(tables_next_to_a_file_replace_only_tables)
+{
+    const struct tracking_column column = {"timestamp", TRACKING_REAL},
+                                 other = {"a", TRACKING_REAL};
+    const struct tracking_value one = tracking_real(1);
+    const struct tracking_column columns[] = {column, other};
+    const struct tracking_value values[] = {one, one};
+    char path[4096], tracking_file[4096];
+    struct gput_error error = {0};
+    unsigned table;
+    snprintf(path, sizeof path, "%s", temporary("x.csv.gpu_data.csv"));
+    snprintf(tracking_file, sizeof tracking_file, "%s", temporary("x.csv"));
+    for (int i = 0; i < 2; i++) {
+        struct tracking_file *file = create(tracking_file);
+        assert_int_not_equal(access(path, F_OK), 0);
+        assert_int_equal(
+            tracking_file_add_table(file, "gpu_data", columns, 2, &table, NULL), GPUT_OK);
+        assert_int_equal(tracking_file_write_table_row(file, table, values, 1, NULL), GPUT_OK);
+        assert_int_equal(tracking_file_finish(file, NULL, NULL), GPUT_OK);
+        assert_content(path, "timestamp,a\n1.0,1.0\n");
+        unlink(tracking_file);
+    }
+    temporary_write(path, "my own notes\n");
+    struct tracking_file *file = create(tracking_file);
+    assert_int_equal(
+        tracking_file_add_table(file, "gpu_data", columns, 2, &table, &error), GPUT_ERROR_EXISTS);
+    assert_non_null(strstr(error.message, path));
+    assert_int_equal(tracking_file_finish(file, NULL, NULL), GPUT_OK);
+    assert_content(path, "my own notes\n");
+}
+
+/* Of a row that does not fit on the disk nothing stays, and it is counted. */
+FOLDER_TEST(rows_of_tables_are_lost_whole)
+{
+    const struct tracking_column columns[] = {{"timestamp", TRACKING_REAL}, {"a", TRACKING_REAL}};
+    const struct tracking_value values[] = {tracking_real(1), tracking_real(2)};
+    const char *path = temporary("x.csv.gpu_data.csv");
+    uint64_t lost;
+    unsigned table;
+    struct tracking_file *file = create(temporary("x.csv"));
+    assert_int_equal(tracking_file_add_table(file, "gpu_data", columns, 2, &table, NULL), GPUT_OK);
+    limit_file_size(strlen("timestamp,a\n1.0,2.0\n1.0,"));
+    assert_int_equal(tracking_file_write_table_row(file, table, values, 1, NULL), GPUT_OK);
+    assert_int_not_equal(tracking_file_write_table_row(file, table, values, 1, NULL), GPUT_OK);
+    limit_file_size(RLIM_INFINITY);
+    assert_int_equal(tracking_file_write_table_row(file, table, values, 1, NULL), GPUT_OK);
+    assert_int_equal(tracking_file_finish(file, &lost, NULL), GPUT_OK);
+    assert_int_equal(lost, 1);
+    assert_content(path, "timestamp,a\n1.0,2.0\n1.0,2.0\n");
 }
 
 FOLDER_TEST(tables_are_bounded)
