@@ -147,14 +147,16 @@ int gput_gpus_update(struct gput_gpus *gpus, struct gput_error *error)
         gpu_set_request_lists(gpus->set, &tree, true);
         gpu_set_await_all(gpus->set, gpus->with_parts ? PARTS_TIMEOUT_SECONDS : TIMEOUT_SECONDS);
         gpu_set_sample(gpus->set, &tree, &gpus->sample);
-        /* "No GPU was found: nvml: no NVIDIA driver; …": each source that was asked. */
+        /* "No GPU was found: nvml: no NVIDIA driver; …": each source that was asked. Where there is
+         * a GPU, those that have nothing to do with it are left out. */
         size_t count;
         const struct gpu_source_status *sources = gpu_set_sources(gpus->set, &count);
         text_fit(gpus->missing, sizeof gpus->missing, "%s",
             gpu_set_is_empty(gpus->set) ? "No GPU was found" : "No GPU can be read");
         for (size_t i = 0; i < count; i++) {
             size_t length = strlen(gpus->missing);
-            if (sources[i].state != GPU_SOURCE_SKIPPED)
+            if (sources[i].state != GPU_SOURCE_SKIPPED &&
+                (gpu_set_is_empty(gpus->set) || sources[i].state != GPU_SOURCE_ABSENT))
                 text_fit(gpus->missing + length, sizeof gpus->missing - length, "%s%s: %s",
                     strchr(gpus->missing, ':') ? "; " : ": ", sources[i].name, sources[i].detail);
         }
