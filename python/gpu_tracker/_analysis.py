@@ -162,6 +162,8 @@ class TrackingComparison(Shown):
     """
 
     def __init__(self, file_path_map: Mapping[str, _Path | list[_Path]]) -> None:
+        if not hasattr(file_path_map, "items"):
+            raise TypeError('file_path_map is a dict of names and files, for example {"old": "old.csv", "new": "new.csv"}')
         if not file_path_map:
             raise ValueError("A mapping of tracking session name to file path must be provided.")
         self._results_map: dict[str, SubTrackingResults] | None = None

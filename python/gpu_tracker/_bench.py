@@ -14,6 +14,7 @@ import time
 
 from . import _native
 from ._messages import log_warnings
+from ._nearest import explains_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ def _run_functions(native: _native.Bench, functions: dict[str, Callable[[], Any]
         _measure(native, calls[variant], number)
 
 
+@explains_options
 def bench(
     *subjects: _Subject | Mapping[str, _Subject],
     runs: int | None = None,
@@ -189,13 +191,13 @@ def bench(
     functions = {name: subject for name, subject in named.items() if callable(subject)}
     if functions and len(functions) < len(named):
         raise ValueError("Functions and commands cannot be compared with each other.")
+    if runs is not None and not (hasattr(runs, "__index__") and runs >= 1):
+        raise ValueError(f"runs={runs!r} is not a number of runs: give a whole number above 0, or None.")
     native = _native.Bench(
         runs=runs or 0, precision=float(precision), min_time=float(min_time), max_time=float(max_time), warmup=warmup,
         timeout=float(timeout), seed=seed, in_order=in_order, shell=shell, ignore_failure=ignore_failure, prepare=prepare, work=work,
         input=None if input is None else os.fspath(input), keep=None if keep is None else os.fspath(keep), **_environment(),
     )  # fmt: skip
-    if runs is not None and runs < 1:
-        raise ValueError(f"{runs} runs are none: runs is a number above 0, or None.")
     if baseline is not None:
         native.load_baseline(os.fspath(baseline))
     if functions:

@@ -17,7 +17,11 @@ def names_of(namespace: dict[str, Any], where: Mapping[str, str]) -> tuple[Calla
     def __getattr__(name: str) -> Any:
         module = where.get(name)
         if module is None:
-            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+            from ._nearest import question
+
+            # Programs ask for private names, to see whether they are there.
+            meant = "." if name.startswith("_") else question([*where, *namespace.get("__all__", ())], name)
+            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}{meant}")
         from importlib import import_module
 
         value = getattr(import_module(f".{module}", namespace["__package__"]), name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import _native
 from ._messages import log_warnings
+from ._nearest import explains_options
 from .table import Table
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ class Pushed:
         return f"Pushed({', '.join(f'{name}={value}' for name, value in vars(self).items())})"
 
 
+@explains_options
 def push(
     *sessions: _Path,
     otlp: str | None = None,

@@ -7,6 +7,7 @@ import os
 from . import _native
 from ._frame import frame, page_of, sessions_of_tracker
 from ._messages import log_warnings
+from ._nearest import explains_options
 from ._pickles import as_json
 from ._shown import Shown
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     _Path = str | os.PathLike[str]
 
 
+@explains_options
 def report(
     sessions: _Path | Iterable[_Path],
     output: _Path | None = None,
@@ -48,6 +50,7 @@ def report(
     return Report(html) if output is None else None
 
 
+@explains_options
 def plot(
     sessions: _Path | Iterable[_Path],
     output: _Path | None = None,

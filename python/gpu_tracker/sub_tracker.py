@@ -8,6 +8,7 @@ from _thread import RLock
 
 from ._lazy import names_of as _names_of
 from ._native import BlockMarker, Blocks, fork_hooks
+from ._nearest import explains_options
 from ._shown import Shown
 
 TYPE_CHECKING = False
@@ -229,6 +230,7 @@ class SubTracker(Shown, BlockMarker):
         return log
 
 
+@explains_options
 def sub_track(
     code_block_name: str | None = None,
     code_block_attribute: str | None = None,

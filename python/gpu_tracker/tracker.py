@@ -10,6 +10,7 @@ import sys
 from . import _native
 from ._lazy import names_of as _names_of
 from ._messages import log_warnings as _log_warnings
+from ._nearest import explains_options as _explains_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ class Tracker:
 
     State = _State
 
+    @_explains_options
     def __init__(
         self,
         sleep_time: float = 1.0,
@@ -521,6 +523,8 @@ def _number(name: str, value: Any) -> int:
     """0 for None."""
     if value is None:
         return 0
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"{name} is {value!r}; it is a whole number, or None.")
     number = operator.index(value)
     if not 1 <= number < 2**31:
         raise ValueError(f"{name} is {number}; it is a number from 1 to {2**31 - 1}, or None.")

@@ -55,7 +55,7 @@ class Bench(package.PackageTest):
 
     def test_what_cannot_run_is_an_exception(self):
         for subjects, options, kind, message in (
-            ((), {}, ValueError, "Nothing to run"), ((small, "true"), {}, ValueError, "cannot be compared"), ((small,), {"runs": 0}, ValueError, "0 runs"),
+            ((), {}, ValueError, "Nothing to run"), ((small, "true"), {}, ValueError, "cannot be compared"), ((small,), {"runs": 0}, ValueError, "runs=0 is not"), ((small,), {"runs": "2"}, ValueError, "runs='2' is not"),
             (("nonsense-program",), {"runs": 2}, FileNotFoundError, "nonsense-program"), (("sh -c 'exit 3'",), {"runs": 2}, RuntimeError, "exit status 3"),
             (("'",), {}, ValueError, "quote"), (("true",), {"precision": -1}, ValueError, "precision"), (("true",), {"baseline": "no.json"}, FileNotFoundError, "no.json"),
         ):

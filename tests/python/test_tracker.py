@@ -266,7 +266,24 @@ class States(package.PackageTest):
         self.assert_raises(ValueError, "otlp has an embedded null character", gput.Tracker, otlp="http://a\0")
         self.assertRaises(ValueError, gput.Tracker, gpu_uuids={"no such uuid"})
         self.assertRaises(TypeError, gput.Tracker, sleep_time="a")
-        self.assertRaises(TypeError, gput.Tracker, no_such_argument=1)
+        self.assert_raises(TypeError, "process_id is '12'; it is a whole number, or None.", gput.Tracker, process_id="12")
+
+    def test_whoever_mistypes_an_option_is_told_which_one_is_meant(self):
+        for name, meant in {
+            "interval": ": did you mean sleep_time?", "sleeptime": ": did you mean sleep_time?", "pid": ": did you mean process_id?",
+            "output": ": did you mean tracking_file?", "gpus": ": did you mean gpu_uuids?", "qqqqqqqq": ".",
+        }.items():  # fmt: skip
+            with self.subTest(name):
+                message = f"Tracker() has no option '{name}'{meant} All options: help(gpu_tracker.Tracker)"
+                self.assert_raises(TypeError, message, gput.Tracker, **{name: 1})
+        for call, option, meant in (gput.report, "file", "output"), (gput.bench, "n", "runs"), (gput.plot, "figure", "figures"), (gput.sub_track, "name", "code_block_name"):
+            with self.assertRaisesRegex(TypeError, rf"^{call.__name__}\(\) has no option '{option}': did you mean {meant}\?"):
+                call(**{option: 1})
+        self.assertIn("sleep_time", inspect.signature(gput.Tracker).parameters)
+
+    def test_whoever_mistypes_a_name_of_the_package_is_told_which_one_is_meant(self):
+        for name, meant in {"Subtracker": ": did you mean SubTracker?", "compare": ": did you mean TrackingComparison?", "_qqqq": "."}.items():
+            self.assert_raises(AttributeError, f"module 'gpu_tracker' has no attribute '{name}'{meant}", getattr, gput, name)
 
     def test_takes_no_number_that_the_command_and_config_files_refuse(self):
         number = "a number of seconds, "
