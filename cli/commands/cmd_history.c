@@ -346,7 +346,10 @@ static void explain_nothing(const struct request *request)
 {
     char line[MESSAGE_LINE_SIZE / 2];
     if (request->query.name || request->query.n_numbers || !isnan(request->query.since_seconds))
-        message_note("no session in the history matches. gpu-tracker history shows all.");
+        message_note(gput_history_is_on(request->folder)
+                         ? "no session in the history matches. gpu-tracker history shows all."
+                         : "no session in the history matches. gpu-tracker history shows all, "
+                           "gpu-tracker history on keeps those that end from now on.");
     else if (gput_history_is_on(request->folder))
         message_note("the history has no session yet: it keeps those that end from now on.");
     else {

@@ -114,7 +114,7 @@ const struct topic *topic_find(const char *name, enum topic_id *id)
 static const struct synonym {
     const char *words, *meant;
 } synonyms[] = {
-    {"exec execute start track launch measure time", "run"},
+    {"exec execute start stat track launch measure time", "run"},
     {"pid join follow", "attach"},
     {"watch monitor top view tui", "live"},
     {"check info status sources", "doctor"},

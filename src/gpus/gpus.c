@@ -519,7 +519,7 @@ static void write_text(const struct gput_gpus *gpus, struct str *text)
     const struct gpu_device *devices = gpu_set_devices(gpus->set, &count);
     const char *why = gput_gpus_missing(gpus, NULL);
     if (why)
-        str_printf(text, "%s\n", why);
+        str_printf(text, "%s\nWhat each source needs: gpu-tracker doctor\n", why);
     for (uint32_t i = 0; i < gpus->sample.n_devices && i < count; i++) {
         if (!devices[i].selected)
             continue;
