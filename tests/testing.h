@@ -36,9 +36,27 @@ static size_t n_listed_tests __attribute__((unused));
 #define run_listed_tests(set_up, tear_down)                                                        \
     _cmocka_run_group_tests("tests", listed_tests, n_listed_tests, set_up, tear_down)
 
-/* Ends a file of tests: its main(). */
+/* A file of tests, of which a program has many (tests/unit_tests.c). */
+struct test_file {
+    const char *path;
+    int (*run)(void);
+    struct test_file *next;
+};
+
+void test_file_add(struct test_file *file);
+
+/* TEST_FILE { … } at the end of a file of tests runs them, and returns how many failed; RUN_TESTS()
+ * needs no more than that. */
+#define TEST_FILE                                                                                  \
+    static int run_test_file(void);                                                                \
+    __attribute__((constructor)) static void add_test_file(void)                                   \
+    {                                                                                              \
+        static struct test_file this_test_file = {__FILE__, run_test_file, NULL};                  \
+        test_file_add(&this_test_file);                                                            \
+    }                                                                                              \
+    static int run_test_file(void)
 #define RUN_TESTS(set_up, tear_down)                                                               \
-    int main(void)                                                                                 \
+    TEST_FILE                                                                                      \
     {                                                                                              \
         return run_listed_tests(set_up, tear_down);                                                \
     }

@@ -76,7 +76,7 @@ TEST(without_a_change_there_is_no_file)
         gput_sub_tracking_derive(PHASES, SAMPLES, 7, &n_phases, &error), GPUT_ERROR_NOT_FOUND);
 }
 
-int main(void)
+TEST_FILE
 {
     char folder[] = "/tmp/gput-derived-XXXXXX";
     if (!mkdtemp(folder) || chdir(folder) != 0)

@@ -157,7 +157,7 @@ FOLDER_TEST(a_database_has_the_threads_that_are_wanted_and_have_enough_to_do)
     }
 }
 
-int main(void)
+TEST_FILE
 {
     threads_at_start = count_threads();
     return run_listed_tests(temporary_create, temporary_remove);

@@ -318,7 +318,7 @@ IN_SYSFS(a_suspended_card_is_not_read)
     drm_client_reader_finish(&reader);
 }
 
-int main(void)
+TEST_FILE
 {
     int failed = run_listed_tests(NULL, NULL);
     gpu_process_list_finish(&list);

@@ -313,7 +313,7 @@ static void replay_recording(void **state)
     str_finish(&expected);
 }
 
-int main(void)
+TEST_FILE
 {
     static char names[][32] = {"make-j4", "fork-pool", "spawn-pool", "daemons", "swarm",
         "vfork-chain", "leader-exits", "attach-half-way", "lost-events", "auto-reaped", "pid-reuse",
