@@ -155,6 +155,8 @@ static int attach(const struct arguments *arguments, struct tracking *tracking,
     tracking->options.gpu_optional = true;
     int code = tracking_files_create_session(tracking, &session, error);
     if (code == GPUT_OK)
+        log_to_start(tracking);
+    if (code == GPUT_OK)
         code = track(session, pid, for_seconds, tracking, end, error);
     gput_session_destroy(session);
     if (!tracking_files_deliver(tracking) && code == GPUT_OK)

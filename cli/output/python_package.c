@@ -38,6 +38,9 @@
 
 #define END_MS 2000 /* that Python has to end when it is asked to */
 
+/* What was started is to give up by itself before: this is for what hangs in a library. */
+#define FINISH_MS 240000
+
 #define ARGUMENTS_BEFORE 3 /* Python, -c and the script */
 
 extern char **environ;
@@ -118,16 +121,34 @@ int python_package_execute(
 
 /* ---- In another process ---- */
 
-/* Python's standard input, output and error: files in memory, of which none can fill up. */
-struct streams {
-    int fds[STDERR_FILENO + 1];
-};
-
-static void close_streams(const struct streams *streams)
+/* Closes the files of a process that has been waited for, or that was never started. */
+static void close_streams(struct python_process *process)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (streams->fds[fd] >= 0)
-            close(streams->fds[fd]);
+        if (process->streams[fd] >= 0)
+            close(process->streams[fd]);
+    *process = (struct python_process){0};
+}
+
+/* Makes the three files in memory; the first one has the input. */
+static int make_streams(
+    struct python_process *process, const char *input, size_t length, struct gput_error *error)
+{
+    bool is_made = true;
+    *process = (struct python_process){.streams = {-1, -1, -1}};
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        process->streams[fd] = (int)syscall(SYS_memfd_create, "gpu-tracker", MFD_CLOEXEC);
+        is_made = is_made && process->streams[fd] >= 0;
+    }
+    int code = is_made ? file_write_fd(process->streams[STDIN_FILENO], "figures for Python", input,
+                             length, error)
+                       : error_set(error, GPUT_ERROR_IO, "Cannot pass figures to Python: %s.",
+                             strerror(errno));
+    if (code == GPUT_OK)
+        lseek(process->streams[STDIN_FILENO], 0, SEEK_SET);
+    else
+        close_streams(process);
+    return code;
 }
 
 /* What was written to a file in memory, with a NUL after it: the caller's. NULL: out of memory. */
@@ -148,9 +169,9 @@ static char *read_stream(int fd, size_t *length)
     return bytes;
 }
 
-/* Starts Python as if from a shell, whatever signals this process blocks and ignores; returns what
- * posix_spawn() does. */
-static int start(const char *const *words, const struct streams *streams, pid_t *child)
+/* Starts Python as if from a shell, whatever signals this process blocks and ignores; `is_apart`:
+ * in a group of its own, with SIGUSR1 blocked. Returns what posix_spawn() does. */
+static int start(const char *const *words, bool is_apart, struct python_process *process)
 {
     static const int defaults[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD};
     posix_spawn_file_actions_t actions;
@@ -161,16 +182,20 @@ static int start(const char *const *words, const struct streams *streams, pid_t 
         return failure;
     if ((failure = posix_spawnattr_init(&attributes)) == 0) {
         sigemptyset(&set);
+        if (is_apart)
+            sigaddset(&set, SIGUSR1);
         posix_spawnattr_setsigmask(&attributes, &set);
+        sigemptyset(&set);
         for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
             sigaddset(&set, defaults[i]);
         posix_spawnattr_setsigdefault(&attributes, &set);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                  (is_apart ? POSIX_SPAWN_SETPGROUP : 0));
         for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && failure == 0; fd++)
-            failure = posix_spawn_file_actions_adddup2(&actions, streams->fds[fd], fd);
+            failure = posix_spawn_file_actions_adddup2(&actions, process->streams[fd], fd);
         if (failure == 0)
-            failure =
-                posix_spawnp(child, words[0], &actions, &attributes, (char *const *)words, environ);
+            failure = posix_spawnp(
+                &process->pid, words[0], &actions, &attributes, (char *const *)words, environ);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);
@@ -197,15 +222,15 @@ static int refuse_with_reason(int fd, int status, struct gput_error *error)
         WEXITSTATUS(status));
 }
 
-/* Waits for Python, and returns its status. Once `stop_fd` can be read, Python is asked to end, and
- * killed if it does not. */
-static int wait_for_end(pid_t child, int stop_fd)
+/* Waits for Python, and returns its status. Once `stop_fd` can be read or the time is over (-1: it
+ * never is), Python is asked to end, and killed if it does not. */
+static int wait_for_end(pid_t child, int stop_fd, int max_ms)
 {
     int status = 0;
     int fd = stop_fd >= 0 ? (int)syscall(SYS_pidfd_open, child, 0) : -1;
     if (fd >= 0) {
         struct pollfd events[] = {{.fd = fd, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
-        while (poll(events, 2, -1) < 0 && errno == EINTR)
+        while (poll(events, 2, max_ms) < 0 && errno == EINTR)
             ;
         if (!events[0].revents) {
             kill(child, SIGTERM);
@@ -219,34 +244,74 @@ static int wait_for_end(pid_t child, int stop_fd)
     return status;
 }
 
-int python_package_run(const struct python_module *module, const char *const *arguments,
-    const char *input, size_t length, int stop_fd, char **output, size_t *output_length,
+/* Starts Python with `input` as its standard input. */
+static int start_with_input(const struct python_module *module, const char *const *arguments,
+    const char *input, size_t length, bool is_apart, struct python_process *process,
     struct gput_error *error)
 {
     char script[SCRIPT_SIZE];
     CLEANUP_FREE const char **words = NULL;
-    CLEANUP(close_streams) struct streams streams = {{-1, -1, -1}};
-    pid_t child;
-    *output = NULL;
     TRY(make_command_line(module, arguments, script, &words, error));
-    /* Make the three files in memory; the first one has the input. */
-    bool is_made = true;
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        streams.fds[fd] = (int)syscall(SYS_memfd_create, "gpu-tracker", MFD_CLOEXEC);
-        is_made = is_made && streams.fds[fd] >= 0;
+    TRY(make_streams(process, input, length, error));
+    int failure = start(words, is_apart, process);
+    if (failure == 0)
+        return GPUT_OK;
+    close_streams(process);
+    return refuse_python(module, words[0], failure, error);
+}
+
+/* Waits for the end of Python, and takes what it printed. */
+static int take_output(struct python_process *process, int stop_fd, int max_ms, char **output,
+    size_t *output_length, struct gput_error *error)
+{
+    int status = wait_for_end(process->pid, stop_fd, max_ms);
+    int code =
+        status == 0 ? GPUT_OK : refuse_with_reason(process->streams[STDERR_FILENO], status, error);
+    if (code == GPUT_OK) {
+        *output = read_stream(process->streams[STDOUT_FILENO], output_length);
+        code = *output ? GPUT_OK : error_memory(error);
     }
-    if (!is_made)
-        return error_set(
-            error, GPUT_ERROR_IO, "Cannot pass figures to Python: %s.", strerror(errno));
-    TRY(file_write_fd(streams.fds[STDIN_FILENO], "figures for Python", input, length, error));
-    lseek(streams.fds[STDIN_FILENO], 0, SEEK_SET);
+    close_streams(process);
+    return code;
+}
+
+int python_package_start(const struct python_module *module, const char *const *arguments,
+    struct python_process *process, struct gput_error *error)
+{
+    return start_with_input(module, arguments, NULL, 0, true, process, error);
+}
+
+int python_package_finish(struct python_process *process, const char *input, size_t length,
+    int stop_fd, char **output, size_t *output_length, struct gput_error *error)
+{
+    *output = NULL;
+    int code =
+        file_write_fd(process->streams[STDIN_FILENO], "figures for Python", input, length, error);
+    if (code != GPUT_OK) {
+        python_package_stop(process);
+        return code;
+    }
+    kill(process->pid, SIGUSR1);
+    return take_output(process, stop_fd, FINISH_MS, output, output_length, error);
+}
+
+void python_package_stop(struct python_process *process)
+{
+    if (process->pid <= 0)
+        return;
+    kill(process->pid, SIGKILL);
+    while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    close_streams(process);
+}
+
+int python_package_run(const struct python_module *module, const char *const *arguments,
+    const char *input, size_t length, int stop_fd, char **output, size_t *output_length,
+    struct gput_error *error)
+{
+    struct python_process process;
+    *output = NULL;
     CLEANUP(restore_children) void (*before)(int) = signal(SIGCHLD, SIG_DFL);
-    int failure = start(words, &streams, &child);
-    if (failure != 0)
-        return refuse_python(module, words[0], failure, error);
-    int status = wait_for_end(child, stop_fd);
-    if (status != 0)
-        return refuse_with_reason(streams.fds[STDERR_FILENO], status, error);
-    *output = read_stream(streams.fds[STDOUT_FILENO], output_length);
-    return *output ? GPUT_OK : error_memory(error);
+    TRY(start_with_input(module, arguments, input, length, false, &process, error));
+    return take_output(&process, stop_fd, -1, output, output_length, error);
 }

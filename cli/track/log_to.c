@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "common/message.h"
+#include "common/screen.h"
 #include "options/arguments.h"
 #include "output/python_package.h"
 #include "track/tracking.h"
@@ -31,34 +32,48 @@ int log_to_begin(const char *target, struct html_report *html, struct gput_sessi
     return options->tracking_file ? GPUT_OK : html_report_keep_samples(html, options, error);
 }
 
-/* Passes the report to Python; `*place` says where the session is then. */
-static int log_session(const struct tracking *tracking, const struct gput_results *results,
-    int stop_fd, char **place, struct gput_error *error)
+/* Warns that the session is not logged, and why. */
+static void warn(const struct tracking *tracking, const struct gput_error *error, int stop_fd)
 {
-    const char *samples = tracking->options.tracking_file;
-    const char *const arguments[] = {tracking->log_to, samples ? samples : "", NULL};
+    char line[MESSAGE_LINE_SIZE];
+    if (tracking->disable_logs)
+        return;
+    snprintf(
+        line, sizeof line, "This session is not in %s: %.800s", tracking->log_to, error->message);
+    message_warning_until(line, stop_fd);
+}
+
+void log_to_start(struct tracking *tracking)
+{
+    const char *const arguments[] = {tracking->log_to, tracking->options.tracking_file, NULL};
+    struct gput_error error;
+    if (!tracking->log_to)
+        return;
+    if (python_package_start(&module, arguments, &tracking->logger, &error) != GPUT_OK)
+        warn(tracking, &error, SCREEN_WAITS);
+}
+
+/* Passes the report to Python; `*place` says where the session is then. */
+static int log_session(struct tracking *tracking, const struct gput_results *results, int stop_fd,
+    char **place, struct gput_error *error)
+{
     CLEANUP_FREE char *json = NULL;
     size_t length, place_length;
     TRY(gput_results_render(results, NULL, GPUT_FORMAT_JSON, &json, &length, error));
-    return python_package_run(
-        &module, arguments, json, length, stop_fd, place, &place_length, error);
+    return python_package_finish(
+        &tracking->logger, json, length, stop_fd, place, &place_length, error);
 }
 
-void log_to_write(const struct tracking *tracking, const struct gput_results *results, int stop_fd)
+void log_to_write(struct tracking *tracking, const struct gput_results *results, int stop_fd)
 {
     CLEANUP_FREE char *place = NULL;
     char line[MESSAGE_LINE_SIZE];
     struct gput_error error;
-    if (!tracking->log_to)
+    if (tracking->logger.pid == 0)
         return;
-    int code = log_session(tracking, results, stop_fd, &place, &error);
-    if (tracking->disable_logs)
-        return;
-    if (code != GPUT_OK) {
-        snprintf(line, sizeof line, "This session is not in %s: %.800s", tracking->log_to,
-            error.message);
-        message_warning_until(line, stop_fd);
-    } else if (!tracking->quiet) {
+    if (log_session(tracking, results, stop_fd, &place, &error) != GPUT_OK) {
+        warn(tracking, &error, stop_fd);
+    } else if (!tracking->disable_logs && !tracking->quiet) {
         snprintf(line, sizeof line, "logged to %.800s", place);
         line[strcspn(line, "\n")] = '\0';
         message_note_until(line, stop_fd);

@@ -1,6 +1,6 @@
 /*
- * Logs a session that has ended to a tracker of experiments, for --log-to: the Python package does
- * that.
+ * Logs a session to a tracker of experiments, for --log-to: the Python package does that, in
+ * another process. So a tracker that hangs delays neither samples nor the command.
  */
 #pragma once
 
@@ -19,6 +19,10 @@ struct tracking;
 int log_to_begin(const char *target, struct html_report *html, struct gput_session_options *options,
     struct gput_error *error);
 
+/* Between the creation of a session and its beginning: curves are logged from then on. That they
+ * cannot be is a warning. */
+void log_to_start(struct tracking *tracking);
+
 /* After the end of the session. A note says where it is; that it could not be logged is a warning.
  * Waits until `stop_fd` can be read, as messages do. */
-void log_to_write(const struct tracking *tracking, const struct gput_results *results, int stop_fd);
+void log_to_write(struct tracking *tracking, const struct gput_results *results, int stop_fd);

@@ -497,6 +497,7 @@ int track_command(
     if (code == GPUT_OK)
         code = tracking_files_create_session(&tracking, &session, &error);
     if (code == GPUT_OK) {
+        log_to_start(&tracking);
         status =
             track_in_session(session, &tracking, &shown, &relay, argv, style, &killed_by, &lack);
     } else {

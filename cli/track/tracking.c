@@ -335,6 +335,7 @@ void tracking_say_address(struct tracking *tracking, const struct gput_session *
 void tracking_finish(struct tracking *tracking)
 {
     held_messages_print(&tracking->messages, SCREEN_NEVER_WAITS);
+    python_package_stop(&tracking->logger);
     html_report_finish(&tracking->html);
     region_recording_finish(&tracking->regions);
     torch_trace_finish(&tracking->torch);

@@ -5,6 +5,7 @@
 
 #include "common/message.h"
 #include "options/arguments.h"
+#include "output/python_package.h"
 #include "regions/region_recording.h"
 #include "torch/torch_trace.h"
 #include "track/html_report.h"
@@ -34,6 +35,7 @@ struct tracking {
     const char *output;                  /* path of the report; NULL: the screen */
     const char *html_path;               /* of --report; NULL: none is wanted */
     const char *log_to;                  /* "mlflow" of --log-to; NULL: nowhere */
+    struct python_process logger;        /* which logs there */
     struct html_report html;             /* next to it, at the end */
     struct region_recording regions;     /* of the command */
     struct torch_trace torch;            /* of the command */

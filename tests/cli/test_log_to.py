@@ -16,6 +16,10 @@ class SummaryWriter:
     def add_scalar(self, *words):
         self.lines.append(words)
     add_text = add_scalar
+    def flush(self):
+        with open("flushed.json", "w") as file:
+            json.dump(self.lines, file)
+        os.rename("flushed.json", "so-far.json")
     def close(self):
         if os.environ.get("SLOW"):
             open("began", "w").close()
@@ -56,7 +60,7 @@ class LogTo(CommandTest):
         self.assertAlmostEqual(points[0][3], time.time(), delta=PATIENCE * 10)
         (summary,) = [value for name, value, *_ in lines if name == "gpu_tracker/max_combined_ram_bytes"]
         self.assertAlmostEqual(summary, peak * 1e6, delta=peak * 10)
-        self.assert_folder_is("logged.json", "modules", "report.json")
+        self.assert_folder_is("logged.json", "modules", "report.json", "so-far.json")
 
     def test_the_samples_of_a_tracking_file_that_is_kept(self):
         done = self.log("-q", "--st=0.05", "--tf", "t.csv", "--no-history", *python(BUSY))
@@ -81,6 +85,30 @@ class LogTo(CommandTest):
         self.assertIn("Without it, run without --log-to.", done.stderr)
         done = self.log("touch", "ran", env=self.variables | {"GPUT_PYTHON": "/bin/true"})
         self.assertIn("GPUT_PYTHON=/bin/true is not a Python interpreter", done.stderr)
+        self.assert_folder_is("modules")
+
+    def test_curves_are_there_while_the_command_runs(self):
+        """The command waits for them, and ends only then; each sample is logged once."""
+        waits = "while ! grep -q combined_ram so-far.json 2>/dev/null; do sleep 0.05; done"
+        done = self.log("-q", "--st=0.1", "--tf", "t.csv", "sh", "-c", waits)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = json.loads((self.folder / "logged.json").read_text())
+        points = [line for line in lines if line[0] == "system/main_n_threads"]
+        self.assertEqual([step for _, _, step, _ in points], list(range(len(points))))
+        self.assertEqual(len(points), len((self.folder / "t.csv").read_text().splitlines()) - 3)
+        self.assertEqual(sorted({time for *_, time in points}), [time for *_, time in points])
+
+    def test_a_tracker_that_hangs_holds_neither_the_command_nor_for_long_its_end(self):
+        """Waiting for an answer while the command ran, and at the end; limits of seconds are shortened, nothing else."""
+        (self.folder / "modules" / "sitecustomize.py").write_text("import gpu_tracker._log_to as log_to\nlog_to._ANSWER_SECONDS = log_to._END_SECONDS = log_to._LAST_TRY_SECONDS = 0.3\nlog_to._LEAST_SECONDS = 0.1\n")
+        (self.folder / "modules" / "tensorboardX" / "__init__.py").write_text("import time\ndef SummaryWriter(folder):\n    open('hung', 'a').write('x')\n    while True:\n        try: time.sleep(600)\n        except Exception: pass\n")
+        done = self.log("-q", "sh", "-c", "while [ $(wc -c <hung || echo 0) -lt 2 ]; do sleep 0.05; done; exit 7")
+        self.assertEqual(done.returncode, 7)
+        self.assertRegex(done.stderr, r"\ngpu-tracker: warning: This session is not in tensorboard: there was no answer for \d seconds\n$")
+
+    def test_a_command_that_cannot_start_leaves_nobody_behind(self):
+        done = self.log("-q", "./missing")
+        self.assertEqual(done.returncode, 127)
         self.assert_folder_is("modules")
 
     def test_sigterm_does_not_wait_for_a_slow_tracker(self):

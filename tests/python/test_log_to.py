@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import json
+import math
 import os
 import pathlib
 import sqlite3
@@ -162,11 +163,11 @@ class LogTo(unittest.TestCase):
         rows = [(float(second), {"a": float(second % 977), "b": float(-second)}) for second in range(5003)]
         rows[4321][1]["a"] = 1e9
         del rows[7][1]["b"]
-        thinned = _log_to._thinned(rows)
-        self.assertLessEqual(len(thinned), 1000)
+        thinned = _log_to._thinned(rows, -1.0)
+        self.assertLessEqual(len(thinned), 500 + 500 * math.log(10) + 10)
         self.assertEqual(max(figures["a"] for _, figures in thinned), 1e9)
         self.assertEqual(thinned[-1][0], 5002.0)
-        self.assertEqual(_log_to._thinned(rows[:1000]), rows[:1000])
+        self.assertEqual(_log_to._thinned(rows[:499], -1.0), rows[:499])
 
     def test_nothing_is_said_of_gpus_that_are_not_there(self):
         sessions.write_tracking("a.csv")
@@ -175,11 +176,13 @@ class LogTo(unittest.TestCase):
         if tracker.details["gpu_utilization"]["system_gpu_count"]:
             self.skipTest("this machine has a GPU")
         pathlib.Path("a.json").write_text(json.dumps(tracker.details))
-        session = _log_to._Session("a.json", "a.csv")
-        names = {name for _, figures in session.rows for name in figures} | set(session.summary)
+        session = _log_to._session_that_ended("a.json", "a.csv")
+        rows = session.rows()
+        self.assertEqual(session.rows(), [])  # each is given once
+        names = {name for _, figures in rows for name in figures} | set(session.summary)
         self.assertIn("combined_ram_megabytes", names)
         self.assertEqual([name for name in names if "gpu" in name], [])
-        self.assertEqual([figures["main_ram_megabytes"] for _, figures in session.rows][:3], [0, 1000, 2000])
+        self.assertEqual([figures["main_ram_megabytes"] for _, figures in rows][:3], [0, 1000, 2000])
 
 
 def wandb_records(path):
