@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { deflateSync } from "node:zlib";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -35,11 +36,11 @@ async function bundle(entry) {
 
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-const [style, early, script] = await Promise.all([bundle("page.css"), bundle("theme-early.ts"), bundle("main.ts")]);
-// Nothing is loaded and nothing runs but these three texts.
+const [style, early, load, script] = await Promise.all(["page.css", "theme-early.ts", "load.ts", "main.ts"].map(bundle));
+// Nothing is loaded and nothing runs but these four texts.
 const policy = [
     "default-src 'none'",
-    `script-src ${hash(early)} ${hash(script)}`,
+    `script-src ${hash(early)} ${hash(load)} ${hash(script)}`,
     `style-src ${hash(style)}`,
     "img-src data:",
     "base-uri 'none'",
@@ -55,7 +56,8 @@ function sourcesHash() {
 }
 
 const sources = sourcesHash();
-const parts = { sources, policy, style, early, script };
+const packed = deflateSync(script, { level: 9 }).toString("base64");
+const parts = { sources, policy, style, early, load, packed };
 const page = readFileSync(join(here, "src", "page.html"), "utf8").replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
 
 mkdirSync(dirname(target), { recursive: true });

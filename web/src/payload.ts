@@ -2,6 +2,7 @@
 
 import { Columns } from "./columns";
 import type { Report } from "./report";
+import { unpack } from "./unpack";
 
 export interface Payload {
     report: Report;
@@ -12,7 +13,7 @@ export interface Payload {
 export async function readPayload(): Promise<Payload | null> {
     const element = document.getElementById("gput-data");
     if (!element) return null;
-    const bytes = await inflate(bytesOfBase64(element.textContent ?? ""));
+    const bytes = await unpack(element);
     // The text is not needed again, and can be tens of megabytes.
     element.remove();
     return parsePayload(bytes);
@@ -28,32 +29,4 @@ function parsePayload(bytes: Uint8Array): Payload {
     if (report.format !== 1) throw new Error(`format ${String(report.format)} is not known to this page`);
     if (!Array.isArray(report.sessions)) throw new Error("the data has no sessions");
     return { report, columns: new Columns(bytes.subarray(4 + length)) };
-}
-
-/** Browsers of 2025 on do it themselves. */
-const native = (Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array }).fromBase64;
-
-/** In pieces: one string of all bytes would need several times the memory. */
-function bytesOfBase64(text: string): Uint8Array[] {
-    const clean = text.trim();
-    if (native) return [native(clean)];
-    const pieces: Uint8Array[] = [];
-    const step = 1 << 20;
-    for (let at = 0; at < clean.length; at += step) {
-        const binary = atob(clean.slice(at, at + step));
-        const piece = new Uint8Array(binary.length);
-        for (let i = 0; i < piece.length; i++) piece[i] = binary.charCodeAt(i);
-        pieces.push(piece);
-    }
-    return pieces;
-}
-
-async function inflate(pieces: Uint8Array[]): Promise<Uint8Array> {
-    const stream = new Blob(pieces as BlobPart[]).stream().pipeThrough(new DecompressionStream("deflate"));
-    try {
-        return new Uint8Array(await new Response(stream).arrayBuffer());
-    } catch {
-        // Browsers say "Failed to fetch".
-        throw new Error("the data is damaged");
-    }
 }

@@ -53,7 +53,7 @@ for (let round = 0; round < ROUNDS; round++) {
 }
 
 const bytes = (file) => statSync(file).size / 1000;
-row("bytes of a 3-minute session at 10 Hz", "kB", bytes(files.run), "the page alone", bytes(TEMPLATE), "<= 200 kB");
+row("bytes of a 3-minute session at 10 Hz", "kB", bytes(files.run), "the page alone", bytes(TEMPLATE), "<= 170 kB");
 row("bytes of 7 figures x 1e6 samples", "kB", bytes(files.million), "as doubles", 8e3 * 8, "");
 row("opening 7 figures x 1e6 samples", "ms", median(opened.million), "2 samples", median(opened.empty), "<= 2000 ms");
 row("opening a 3-minute session", "ms", median(opened.run), "2 samples", median(opened.empty), "");
