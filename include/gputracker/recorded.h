@@ -78,16 +78,16 @@ GPUT_API int gput_recorded_samples(const char *path, const struct gput_recorded_
     struct gput_tables **tables, struct gput_error *error);
 
 /**
- * The further tables of a tracking file that is a database (.sqlite), by their names there. Those
- * that the session did not have are missing:
+ * The further tables of a tracking file, by their names: those of a database (.sqlite), and
+ * gpu_data of the file next to a .csv file. Those that the session did not have are missing:
  *
  *     gpu_data      each GPU
  *     energy_data   joules since the start
  *     io_data       bytes read and written since the start
  *     process_data  the processes
  *
- * Ownership and errors as gput_recorded_samples(); GPUT_ERROR_INVALID for a .csv file, which has
- * none.
+ * Ownership and errors as gput_recorded_samples(); GPUT_ERROR_INVALID for a .csv file that
+ * has none.
  */
 GPUT_API int gput_recorded_tables(
     const char *path, struct gput_tables **tables, struct gput_error *error);

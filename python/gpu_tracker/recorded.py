@@ -36,7 +36,7 @@ def read_samples(tracking_file: _Path, spans: Iterable[tuple[float, float]] | No
 
 
 def read_tables(tracking_file: _Path) -> dict[str, Table]:
-    """The further tables of a .sqlite tracking file, by name, as far as its session had them: "gpu_data" (each GPU by itself),
+    """The further tables of a tracking file, by name, as far as its session had them: "gpu_data" (each GPU by itself). Of .sqlite also
     "energy_data" (joules since the start), "io_data" (bytes read and written since then), "process_data" (with `processes`).
 
     Raises FileNotFoundError, and ValueError for a file of another kind.

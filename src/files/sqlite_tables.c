@@ -12,8 +12,7 @@ static bool is_called(const char *name, const char *expected)
     return strcmp(name, expected) == 0;
 }
 
-/* Returns the unit of a column; NULL: its name says it, or it is of an unknown table. */
-static const char *unit_of(
+const char *further_table_unit(
     const char *table, const char *column, const struct gput_static_data *data)
 {
     bool is_gpu = is_called(table, "gpu_data"), is_process = is_called(table, "process_data");
@@ -87,7 +86,7 @@ static int read_table(sqlite3 *database, const char *path, const char *name,
         const char *column = sqlite3_column_name(rows, i);
         if (!column)
             return error_memory(error);
-        const char *unit = unit_of(name, column, data);
+        const char *unit = further_table_unit(name, column, data);
         table_add_column(table, column, type_of(sqlite3_column_decltype(rows, i)));
         if (unit)
             table_set_unit(table, unit);

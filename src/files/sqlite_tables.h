@@ -11,6 +11,11 @@
 
 #include <sqlite3.h>
 
+/* The unit of a column of such a table, which of GPUs may be a CSV file, too; NULL: its name says
+ * it, or the table is an unknown one. Static text. */
+const char *further_table_unit(
+    const char *table, const char *column, const struct gput_static_data *data);
+
 /*
  * Adds each to `building`, its rows in the order of the file, its columns by their declared types
  * (INTEGER, TEXT, all others numbers). Columns of our tables have units, RAM those of the static

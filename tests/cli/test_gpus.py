@@ -342,6 +342,8 @@ class Sessions(GpuTest):
         with open(self.folder / "t.csv", newline="") as file:
             times = [row[21] for row in list(csv.reader(file))[3:]]
         self.assertEqual([row["timestamp"] for row in rows if row["uuid"] == first["uuid"]], times)
+        self.run_command("timeline", "merge", "t.csv", "-o", "t.json")
+        self.assertIn("temperature_celsius", (self.folder / "t.json").read_text())
 
     def test_a_summary_has_these_lines_only_where_there_is_something(self):
         changes = [("field/74 1500000000", "field/74 2100000000"), ("field/143 0", "field/143 1")]

@@ -698,6 +698,13 @@ static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, s
     return GPUT_OK;
 }
 
+/* Reads the table of GPUs, which is a file next to this one. */
+static int read_csv_tables(
+    struct tracking_reader *reader, struct gput_tables *building, struct gput_error *error)
+{
+    return csv_table_read(reader->path, TRACKING_GPU_TABLE, &reader->static_data, building, error);
+}
+
 static void progress_csv(const struct tracking_reader *reader, uint64_t *done, uint64_t *total)
 {
     csv_reader_progress(((const struct csv_tracking_reader *)reader)->csv, done, total);
@@ -707,7 +714,7 @@ static void progress_csv(const struct tracking_reader *reader, uint64_t *done, u
     .put_static_data = put_static_data, .write_row = write_csv_row, .flush = flush_csv,            \
     .add_table = add_csv_table, .write_table_row = write_csv_table_row, .create = create_csv,      \
     .finish = finish_csv, .restore = restore_csv, .open = open_csv, .use_cores = use_cores,        \
-    .next = next_csv, .progress = progress_csv, .close = close_csv
+    .next = next_csv, .read_tables = read_csv_tables, .progress = progress_csv, .close = close_csv
 
 const struct tracking_format tracking_csv = {.extension = ".csv", SHARED_FUNCTIONS};
 const struct tracking_format tracking_plain_csv = {

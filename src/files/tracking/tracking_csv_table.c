@@ -4,10 +4,14 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/file_target.h"
+#include "base/number.h"
 #include "base/str.h"
+#include "files/sqlite_tables.h"
+#include "model/card.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -160,4 +164,110 @@ void csv_table_remove(const char *tracking_file, const char *name)
     CLEANUP_FREE char *path = path_of(tracking_file, name);
     if (path && is_free_or_table(path))
         unlink(path);
+}
+
+/* ---- Reading ---- */
+
+/* The most columns that are read. */
+#define MAX_COLUMNS 256
+
+/* Returns whether the cells of a column are texts: the name of a GPU, and figures of cards that are
+ * words. */
+static bool is_text_column(const char *name)
+{
+    bool is_text = strcmp(name, "uuid") == 0;
+    for (int i = 0; i < CARD_FIGURE_COUNT; i++)
+        is_text |=
+            card_figure_is_text((enum card_figure)i) && strcmp(name, card_figures[i].name) == 0;
+    return is_text;
+}
+
+/* Adds the columns that the header names. Returns how many there are; 0: too many, or no memory. */
+static size_t add_columns(struct gput_table *table, const char *name, struct csv_record *header,
+    const struct gput_static_data *static_data, bool are_texts[MAX_COLUMNS])
+{
+    struct csv_cell names[MAX_COLUMNS];
+    CLEANUP_STR struct str column = {0};
+    size_t count = csv_split(header, names, MAX_COLUMNS);
+    for (size_t i = 0; i < count && count <= MAX_COLUMNS; i++) {
+        str_clear(&column);
+        str_append_bytes(&column, names[i].text, names[i].length);
+        if (column.failed)
+            return 0;
+        are_texts[i] = is_text_column(str_text(&column));
+        table_add_column(
+            table, str_text(&column), are_texts[i] ? GPUT_COLUMN_TEXT : GPUT_COLUMN_DOUBLE);
+        const char *unit = further_table_unit(name, str_text(&column), static_data);
+        if (unit)
+            table_set_unit(table, unit);
+    }
+    return count <= MAX_COLUMNS ? count : 0;
+}
+
+/* Puts a cell into a table. Returns false where it is not a number and has to be. */
+static bool put_cell(struct gput_table *table, const struct csv_cell *cell, bool is_text)
+{
+    double value = NAN;
+    if (is_text && cell->length > 0) {
+        CLEANUP_STR struct str text = {0};
+        str_append_bytes(&text, cell->text, cell->length);
+        table_put_str(table, &text);
+        return true;
+    }
+    const char *end = cell->text + cell->length;
+    if (cell->length > 0 && number_parse_double(cell->text, end, &value) != end)
+        return false;
+    if (isnan(value))
+        table_put_missing(table);
+    else
+        table_put_double(table, value);
+    return true;
+}
+
+/* Adds the rows after the header, up to one that is not complete. */
+static int read_rows(struct csv_reader *reader, const char *path, struct gput_table *table,
+    const bool *are_texts, size_t n_columns, struct gput_error *error)
+{
+    struct csv_cell cells[MAX_COLUMNS];
+    struct csv_record record;
+    bool is_end;
+    for (;;) {
+        TRY(csv_reader_next(reader, &record, &is_end, error));
+        if (is_end || !record.terminated)
+            return table_pass_rest(table, error);
+        bool is_valid = csv_split(&record, cells, MAX_COLUMNS) == n_columns;
+        for (size_t i = 0; i < n_columns && is_valid; i++)
+            is_valid = put_cell(table, &cells[i], are_texts[i]);
+        if (!is_valid)
+            return error_set(error, GPUT_ERROR_FORMAT,
+                "Tracking file %s is invalid: line %llu is not a row of its columns.", path,
+                (unsigned long long)record.line);
+        TRY(table_pass_full(table, error));
+    }
+}
+
+int csv_table_read(const char *tracking_file, const char *name,
+    const struct gput_static_data *static_data, struct gput_tables *building,
+    struct gput_error *error)
+{
+    CLEANUP_FREE char *path = path_of(tracking_file, name);
+    struct csv_reader *reader = NULL;
+    struct csv_record header;
+    bool are_texts[MAX_COLUMNS], is_end;
+    if (!path)
+        return error_memory(error);
+    if (access(path, F_OK) != 0 || !is_free_or_table(path))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "%s has no further tables; a tracking file that ends in .sqlite has", tracking_file);
+    TRY(csv_reader_open(path, &reader, error));
+    int code = csv_reader_next(reader, &header, &is_end, error);
+    if (code == GPUT_OK && !is_end && header.terminated) {
+        struct gput_table *table = tables_add(building, name);
+        size_t n_columns = add_columns(table, name, &header, static_data, are_texts);
+        code = n_columns > 0 ? read_rows(reader, path, table, are_texts, n_columns, error)
+                             : error_set(error, GPUT_ERROR_FORMAT,
+                                   "Tracking file %s is invalid: it has too many columns.", path);
+    }
+    csv_reader_close(reader);
+    return code;
 }

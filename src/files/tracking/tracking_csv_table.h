@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/table.h"
 #include "files/tracking/tracking_file.h"
 
 /* After the path of the tracking file and the name of the table. */
@@ -39,3 +40,11 @@ void csv_table_destroy(struct csv_table *table);
 
 /* Removes such a table of an earlier session that had the same tracking file. */
 void csv_table_remove(const char *tracking_file, const char *name);
+
+/*
+ * Adds such a table to `building`. A last line that is not complete is left out. Errors:
+ * GPUT_ERROR_INVALID: there is none; GPUT_ERROR_FORMAT, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ */
+int csv_table_read(const char *tracking_file, const char *name,
+    const struct gput_static_data *static_data, struct gput_tables *building,
+    struct gput_error *error);

@@ -45,8 +45,8 @@ struct tracking_format {
     void (*use_cores)(struct tracking_reader *reader, unsigned cores); /* NULL: one is used */
     int (*next)(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
         size_t *count, struct gput_error *error);
-    int (*read_tables)(struct tracking_reader *reader, struct gput_tables *building,
-        struct gput_error *error); /* NULL: there are none */
+    int (*read_tables)(
+        struct tracking_reader *reader, struct gput_tables *building, struct gput_error *error);
     void (*progress)(const struct tracking_reader *reader, uint64_t *done, uint64_t *total);
     void (*close)(struct tracking_reader *reader); /* also after `open` failed */
 };

@@ -177,7 +177,7 @@ static int take_table(void *user, const struct gput_tables *tables, const struct
 int tracking_identity_of(struct tracking_reader *reader, const char *path,
     struct gput_results *results, struct gput_error *error)
 {
-    if (!reader->format->read_tables) {
+    if (!reader->format->has_tables) {
         tracking_identity_read(path, results);
         return GPUT_OK;
     }

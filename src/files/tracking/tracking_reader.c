@@ -111,9 +111,6 @@ int tracking_reader_next(struct tracking_reader *reader, struct tracking_row *ro
 int tracking_reader_tables(
     struct tracking_reader *reader, struct gput_tables *building, struct gput_error *error)
 {
-    if (!reader->format->read_tables)
-        return error_set(error, GPUT_ERROR_INVALID,
-            "%s has no further tables; a tracking file that ends in .sqlite has", reader->path);
     return reader->format->read_tables(reader, building, error);
 }
 

@@ -80,8 +80,8 @@ bool tracking_reader_has(const struct tracking_reader *reader, enum gput_measure
 int tracking_reader_next(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
     size_t *count, struct gput_error *error);
 
-/* Adds the further tables of the file to `building`.
- * Errors: GPUT_ERROR_INVALID (its format has none), and as tracking_reader_next(). */
+/* Adds the further tables of the file to `building`: of CSV the one of GPUs next to it.
+ * Errors: GPUT_ERROR_INVALID (there are none), and as tracking_reader_next(). */
 int tracking_reader_tables(
     struct tracking_reader *reader, struct gput_tables *building, struct gput_error *error);
 

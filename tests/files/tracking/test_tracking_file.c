@@ -1,3 +1,4 @@
+#include "base/table.h"
 #include "files/sqlite_file.h"
 #include "files/temporary.h"
 #include "files/tracking/tracking_file.h"
@@ -429,6 +430,45 @@ FOLDER_TEST(tables_next_to_a_file_replace_only_tables)
     assert_non_null(strstr(error.message, path));
     assert_int_equal(tracking_file_finish(file, NULL, NULL), GPUT_OK);
     assert_content(path, "my own notes\n");
+}
+
+/* The table of GPUs is read back, up to a row that is not complete. */
+FOLDER_TEST(a_table_next_to_a_file_is_read)
+{
+    const struct {
+        const char *text;
+        int code;
+        size_t n_rows;
+    } cases[] = {
+        {"timestamp,uuid,ram_used\n1.0,GPU-1,2.5\n2.0,GPU-1,\n3.0,GP", GPUT_OK, 2},
+        {"timestamp,uuid,ram_used\n", GPUT_OK, 0},
+        {"timestamp,uuid,ram_used\n1.0,GPU-1\n", GPUT_ERROR_FORMAT, 0},
+        {"timestamp,uuid,ram_used\n1.0,GPU-1,x\n", GPUT_ERROR_FORMAT, 0},
+        {"my own notes\n", GPUT_ERROR_INVALID, 0},
+    };
+    struct tracking_file *file = create(temporary("x.csv"));
+    write_rows(file, 1, SECOND);
+    assert_int_equal(tracking_file_finish(file, NULL, NULL), GPUT_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gput_tables *building = tables_create(), *tables;
+        struct tracking_reader *reader;
+        temporary_write(temporary("x.csv.gpu_data.csv"), cases[i].text);
+        assert_int_equal(tracking_reader_open(temporary("x.csv"), &reader, NULL), GPUT_OK);
+        assert_int_equal(tracking_reader_tables(reader, building, NULL), cases[i].code);
+        tracking_reader_close(reader);
+        assert_int_equal(tables_finish_building(building, &tables, NULL), GPUT_OK);
+        const struct gput_table *table = gput_tables_get(tables, 0);
+        if (cases[i].code == GPUT_OK) {
+            assert_int_equal(gput_table_row_count(table), cases[i].n_rows);
+            assert_string_equal(gput_table_column_unit(table, 2), "megabytes");
+        }
+        if (cases[i].n_rows > 0) {
+            assert_string_equal(table_cells_text_of(table, 0, "uuid"), "GPU-1");
+            assert_true(table_cells_number_of(table, 0, "ram_used") == 2.5);
+            assert_true(gput_table_is_missing(table, 1, 2));
+        }
+        gput_tables_destroy(tables);
+    }
 }
 
 /* Of a row that does not fit on the disk nothing stays, and it is counted. */
