@@ -47,6 +47,13 @@ class Machines(GpuCheckTest):
         self.assert_nothing_differs(done)
         self.assertIn(SERVED, self.verdicts("agrees"))
 
+    def test_parts_of_the_chip_are_those_of_the_instance(self):
+        split = "gpu GPU-card\nmemory 16000000000 0 5000000000\nvalue nvmlGpmQueryDeviceSupport 1\nvalue gpm/2 90\n" \
+            "mig MIG-other\nmemory 8000000000 0 0\nvalue gpm/2 11\nmig MIG-simulated\nsimulated\nvalue gpm/2 22\n"
+        self.check("card", scenario=split, FAKE_CUDA_UUID="MIG-simulated", GPU_CHECK_GPU="MIG-simulated")
+        row, = (row for row in self.table() if row["figure"] == "sm_active_percent")
+        self.assertEqual((row["verdict"], row["ours"], row["driver"]), ("agrees", 22, 22))
+
     def test_a_gpu_for_one_process_alone_skips_what_needs_several(self):
         exclusive = SCENARIO + "compute_mode 3\n"
         done = self.check("--scale", "0.1", "memory", scenario=exclusive, FAKE_CUDA_EXCLUSIVE="1")

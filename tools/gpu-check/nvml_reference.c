@@ -339,10 +339,23 @@ double nvml_reference_field(struct nvml_reference *nvml, unsigned field, unsigne
     }
 }
 
+/* Takes a sample of the counters of the GPU, or of the instance that is checked. */
+static bool take_sample(const struct nvml_reference *nvml, void *sample)
+{
+    int (*take)(void *, void *), (*take_of)(void *, unsigned, void *),
+        (*number)(void *, unsigned *);
+    unsigned instance;
+    if (!nvml->is_mig)
+        return find_function(nvml, "nvmlGpmSampleGet", &take) && take(nvml->card, sample) == 0;
+    return find_function(nvml, "nvmlGpmMigSampleGet", &take_of) &&
+           find_function(nvml, "nvmlDeviceGetGpuInstanceId", &number) &&
+           number(nvml->device, &instance) == 0 && take_of(nvml->card, instance, sample) == 0;
+}
+
 void nvml_reference_parts(
     struct nvml_reference *nvml, const unsigned *metrics, size_t count, double *values)
 {
-    int (*allocate)(void **), (*release)(void *), (*take)(void *, void *), (*compute)(void *);
+    int (*allocate)(void **), (*release)(void *), (*compute)(void *);
     struct {
         unsigned version, count;
         void *before, *now;
@@ -360,13 +373,12 @@ void nvml_reference_parts(
     }
     if (!find_function(nvml, "nvmlGpmSampleAlloc", &allocate) ||
         !find_function(nvml, "nvmlGpmSampleFree", &release) ||
-        !find_function(nvml, "nvmlGpmSampleGet", &take) ||
         !find_function(nvml, "nvmlGpmMetricsGet", &compute) || allocate(&request.before) != 0)
         return;
     if (allocate(&request.now) == 0) {
-        bool is_taken = take(nvml->card, request.before) == 0;
+        bool is_taken = take_sample(nvml, request.before);
         nanosleep(&pause, NULL);
-        if (is_taken && take(nvml->card, request.now) == 0 && compute(&request) == 0)
+        if (is_taken && take_sample(nvml, request.now) && compute(&request) == 0)
             for (size_t i = 0; i < count; i++)
                 values[i] = request.metrics[i].code == 0 ? request.metrics[i].value : NAN;
         release(request.now);

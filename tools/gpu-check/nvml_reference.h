@@ -92,8 +92,8 @@ double nvml_reference_number(struct nvml_reference *nvml, const char *function, 
 /* The same of a field of nvmlDeviceGetFieldValues(). */
 double nvml_reference_field(struct nvml_reference *nvml, unsigned field, unsigned scope);
 
-/* How busy parts of the whole GPU are over a quarter of a second (GPM), by NVML's numbers of them.
- * NaN: the driver does not say. */
+/* How busy parts of the GPU, or of the instance that is checked, are over a quarter of a second
+ * (GPM), by NVML's numbers of them. NaN: the driver does not say. */
 enum { MAX_PARTS = 16 };
 void nvml_reference_parts(
     struct nvml_reference *nvml, const unsigned *metrics, size_t count, double *values);

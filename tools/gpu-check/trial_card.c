@@ -206,7 +206,7 @@ void trial_card(struct check *check)
     nvml_reference_parts(&check->nvml, metrics, PARTS, parts_after);
     for (int i = 0; row && i < CALLS; i++)
         compare(check, row, &calls[i], before[i], after[i]);
-    if (row && !check->nvml.is_mig) /* of an instance they are its own, not the card's */
+    if (row)
         compare_parts(check, row, parts_before, parts_after);
     json_decref(row);
     note_thermal_fields(check);
