@@ -332,7 +332,7 @@ class Sessions(GpuTest):
 
     def test_a_csv_file_has_the_figures_of_each_gpu_in_a_file_next_to_it(self):
         self.changed(("field/74 1500000000", "field/74 2100000000"), options=["--tf", "t.csv"])
-        with open(self.folder / "t.csv.gpu_data.csv", newline="") as file:
+        with open(self.folder / "t.csv.gpu_data", newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual(list(rows[0])[:3], ["timestamp", "uuid", "ram_used"])
         self.assertNotIn("power_limit_watts", rows[0])  # a limit
@@ -342,6 +342,8 @@ class Sessions(GpuTest):
         with open(self.folder / "t.csv", newline="") as file:
             times = [row[21] for row in list(csv.reader(file))[3:]]
         self.assertEqual([row["timestamp"] for row in rows if row["uuid"] == first["uuid"]], times)
+        job = self.run_command("job", *(path.name for path in self.folder.glob("*.csv")))
+        self.assertNotIn("could not be read", job.stdout + job.stderr)
         self.run_command("timeline", "merge", "t.csv", "-o", "t.json")
         self.assertIn("temperature_celsius", (self.folder / "t.json").read_text())
 

@@ -35,7 +35,7 @@ struct csv_table {
 static char *path_of(const char *tracking_file, const char *name)
 {
     struct str path = {0};
-    str_printf(&path, "%s.%s" TRACKING_CSV_TABLE_EXTENSION, tracking_file, name);
+    str_printf(&path, "%s.%s", tracking_file, name);
     return str_steal(&path);
 }
 

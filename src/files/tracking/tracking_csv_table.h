@@ -1,14 +1,12 @@
 /*
- * A further table of a CSV tracking file, which is a CSV file next to it: "x.csv.gpu_data.csv". Its
- * first line is the header, and any reader of CSV takes it.
+ * A further table of a CSV tracking file, which is a CSV file next to it: "x.csv.gpu_data". Its
+ * first line is the header, and any reader of CSV takes it. Its name does not end in ".csv":
+ * whoever reads "*.csv" wants tracking files.
  */
 #pragma once
 
 #include "base/table.h"
 #include "files/tracking/tracking_file.h"
-
-/* After the path of the tracking file and the name of the table. */
-#define TRACKING_CSV_TABLE_EXTENSION ".csv"
 
 struct csv_table;
 

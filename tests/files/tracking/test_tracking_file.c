@@ -372,14 +372,14 @@ FOLDER_TEST(further_tables_are_in_the_file_or_next_to_it)
     tracking_file_gather_rows(file);
     assert_int_equal(tracking_file_add_table(file, "gpu_data", columns, 3, &table, NULL), GPUT_OK);
     assert_int_equal(tracking_file_write_table_row(file, table, first, 1, NULL), GPUT_OK);
-    assert_content(temporary("x.csv.gpu_data.csv"), "gpu,watts,name\n");
+    assert_content(temporary("x.csv.gpu_data"), "gpu,watts,name\n");
     assert_int_equal(tracking_file_flush(file, NULL), GPUT_OK);
-    assert_content(temporary("x.csv.gpu_data.csv"), "gpu,watts,name\n7,250.5,H200\n");
+    assert_content(temporary("x.csv.gpu_data"), "gpu,watts,name\n7,250.5,H200\n");
     assert_int_equal(tracking_file_write_table_row(file, table, second, 1, NULL), GPUT_OK);
-    unlink(temporary("x.csv.gpu_data.csv"));
+    unlink(temporary("x.csv.gpu_data"));
     assert_int_equal(tracking_file_restore(file, &fate, NULL), GPUT_OK);
     assert_int_equal(tracking_file_finish(file, NULL, NULL), GPUT_OK);
-    assert_content(temporary("x.csv.gpu_data.csv"), "gpu,watts,name\n7,250.5,H200\n,,\n");
+    assert_content(temporary("x.csv.gpu_data"), "gpu,watts,name\n7,250.5,H200\n,,\n");
 
     const char *path = temporary("x.sqlite");
     file = create(path);
@@ -411,7 +411,7 @@ FOLDER_TEST(tables_next_to_a_file_replace_only_tables)
     char path[4096], tracking_file[4096];
     struct gput_error error = {0};
     unsigned table;
-    snprintf(path, sizeof path, "%s", temporary("x.csv.gpu_data.csv"));
+    snprintf(path, sizeof path, "%s", temporary("x.csv.gpu_data"));
     snprintf(tracking_file, sizeof tracking_file, "%s", temporary("x.csv"));
     for (int i = 0; i < 2; i++) {
         struct tracking_file *file = create(tracking_file);
@@ -452,7 +452,7 @@ FOLDER_TEST(a_table_next_to_a_file_is_read)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gput_tables *building = tables_create(), *tables;
         struct tracking_reader *reader;
-        temporary_write(temporary("x.csv.gpu_data.csv"), cases[i].text);
+        temporary_write(temporary("x.csv.gpu_data"), cases[i].text);
         assert_int_equal(tracking_reader_open(temporary("x.csv"), &reader, NULL), GPUT_OK);
         assert_int_equal(tracking_reader_tables(reader, building, NULL), cases[i].code);
         tracking_reader_close(reader);
@@ -476,7 +476,7 @@ FOLDER_TEST(rows_of_tables_are_lost_whole)
 {
     const struct tracking_column columns[] = {{"timestamp", TRACKING_REAL}, {"a", TRACKING_REAL}};
     const struct tracking_value values[] = {tracking_real(1), tracking_real(2)};
-    const char *path = temporary("x.csv.gpu_data.csv");
+    const char *path = temporary("x.csv.gpu_data");
     uint64_t lost;
     unsigned table;
     struct tracking_file *file = create(temporary("x.csv"));
