@@ -371,7 +371,25 @@ struct rule_check {
     size_t size;
     size_t n_rows;               /* that have the figure */
     const struct doc *undecided; /* the first row that the runs do not decide; NULL: none */
+    const struct doc *lacking;   /* the first variant without the figure; NULL: none */
 };
+
+/* Notes the first variant that no row of `comparisons` has the figure of. */
+static void note_lacking(
+    struct rule_check *check, const struct doc *variants, const struct doc *comparisons)
+{
+    const char *figure = bench_figures[check->rule->figure].key;
+    for (const struct doc *variant = variants; variant && !check->lacking;
+         variant = variant->next) {
+        const struct doc *row = comparisons->first;
+        while (
+            row && (strcmp(doc_get_string(row, "figure"), figure) != 0 ||
+                       strcmp(doc_get_string(row, "name"), doc_get_string(variant, "name")) != 0))
+            row = row->next;
+        if (!row)
+            check->lacking = variant;
+    }
+}
 
 /* Checks changes. A difference that is not beyond doubt decides nothing where it is beyond the
  * limit. */
@@ -412,6 +430,8 @@ static void check_values(struct rule_check *check, const struct doc *variants)
         double mean = summary ? doc_get_number(summary, "mean") : NAN;
         char value[HUMAN_SIZE];
         check->n_rows += summary != NULL;
+        if (!summary && !check->lacking)
+            check->lacking = row;
         *check->holds = limit_rule_holds(&check->rule->limit, mean);
         if (*check->holds)
             text_fit(check->message, check->size, "\"%.150s\" holds: %.200s has %s", check->text,
@@ -434,13 +454,17 @@ static int refuse_undecided(
             "The rule \"%.150s\" is not decided: %.100s: %.160s. More runs (-r), or fewer other "
             "programs meanwhile, would tell.",
             check->text, doc_get_string(row, "name"), words);
-    if (check->n_rows == 0 && check->rule->limit.is_percent && bench->baseline_name && !reason)
+    if (!row)
+        row = check->lacking;
+    if (row == check->lacking && check->rule->limit.is_percent && bench->baseline_name && !reason)
         return error_set(error, GPUT_ERROR_STATE,
-            "The rule \"%.150s\" cannot be checked: %.200s has no such command, or no such figure.",
-            check->text, bench->baseline_name);
+            "The rule \"%.150s\" cannot be checked: %.200s has no command \"%.100s\", or no such "
+            "figure of it. Write that file anew (-o).",
+            check->text, bench->baseline_name, doc_get_string(row, "name"));
     return error_set(error, GPUT_ERROR_STATE,
         "The rule \"%.150s\" cannot be checked: %.100s has no such figure%s%.200s.", check->text,
-        row ? doc_get_string(row, "name") : "the result", reason ? ": " : "", reason ? reason : "");
+        row && check->n_rows > 0 ? doc_get_string(row, "name") : "the result", reason ? ": " : "",
+        reason ? reason : "");
 }
 
 int gput_bench_check(const struct gput_bench *bench, const char *rule, bool *holds, char *message,
@@ -448,7 +472,7 @@ int gput_bench_check(const struct gput_bench *bench, const char *rule, bool *hol
 {
     struct rule parsed;
     struct doc *document;
-    struct rule_check check = {&parsed, rule, holds, message, size, 0, NULL};
+    struct rule_check check = {&parsed, rule, holds, message, size, 0, NULL, NULL};
     *holds = false;
     TRY(parse_rule(rule, &parsed, error));
     bool is_change = parsed.limit.is_percent;
@@ -464,11 +488,15 @@ int gput_bench_check(const struct gput_bench *bench, const char *rule, bool *hol
             rule, BENCH_MIN_BLOCKS);
     TRY(make_document(bench, &document, error));
     const struct doc *baseline = doc_get(document, "baseline");
-    if (is_change)
-        check_changes(&check, doc_get(baseline ? baseline : document, "comparisons"));
-    else
-        check_values(&check, doc_get(document, "variants"));
-    bool is_decided = *holds || (check.n_rows > 0 && !check.undecided);
+    const struct doc *variants = doc_get(document, "variants");
+    if (is_change) {
+        const struct doc *comparisons = doc_get(baseline ? baseline : document, "comparisons");
+        check_changes(&check, comparisons);
+        note_lacking(&check, baseline ? variants->first : variants->first->next, comparisons);
+    } else {
+        check_values(&check, variants);
+    }
+    bool is_decided = *holds || (check.n_rows > 0 && !check.undecided && !check.lacking);
     int code = is_decided ? GPUT_OK : refuse_undecided(bench, &check, error);
     doc_destroy(document);
     return code;

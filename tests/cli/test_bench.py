@@ -278,6 +278,12 @@ class Rules(BenchTest):
         self.assertIn("as much is possible. More runs (-r)", done.stderr)
         self.bench("-r", "4", same, same, "--fail-if", "ram > +50%")
 
+    def test_cpu_time_that_varies_is_named_unless_the_work_does(self):
+        turns = "import os\nn = os.path.exists('n') and os.path.getsize('n')\nopen('n', 'a').write('x')\nfor i in range((1, 3)[n % 2] * 10**6): pass"
+        done = self.bench("-r", "6", "-o", "x.json", self.script("turns", turns))
+        counts = json.loads((self.folder / "x.json").read_text())["variants"][0]["figures"].get("instructions")
+        (self.assertNotRegex if counts and counts["n"] else self.assertRegex)(done.stdout, r"CPU time of ./turns varies by \d+ % from run to run\. .* What helps: a fixed clock")
+
     def test_an_earlier_day_is_compared(self):
         small, large = self.script("small", GROW.format(10)), self.script("large", GROW.format(60))
         self.bench("-r", "4", "-q", "-o", "main.json", "-n", "program", small)
@@ -288,6 +294,16 @@ class Rules(BenchTest):
         other["machine"]["kernel"] = "Linux 2.6"
         (self.folder / "main.json").write_text(json.dumps(other))
         self.assertIn("kernel was Linux 2.6", self.bench("-r", "3", "--baseline", "main.json", "-n", "program", small).stdout)
+
+    def test_a_rule_meets_each_of_several_commands_or_is_an_error(self):
+        self.bench("-r", "3", "-q", "-o", "main.json", "-n", "one", "true")
+        done = self.bench("-r", "3", "--baseline", "main.json", "-n", "one", "true", "-n", "two", "sleep 0", "--fail-if", "ram > +900%", status=1)
+        self.assertIn('The rule "ram > +900%" cannot be checked: main.json has no command "two"', done.stderr)
+        self.assertIn('main.json has no command "two": it is compared with nothing.', done.stdout)
+        # Of two commands one prints its work.
+        speaks = self.script("speaks", "print('work 7')")
+        done = self.bench("-r", "3", "--work", "work ([0-9]+)", speaks, "true", "--fail-if", "work > 8", status=1)
+        self.assertIn("cannot be checked: true has no such figure", done.stderr)
 
     def test_a_baseline_that_is_none_is_refused(self):
         for text in "{}", "[]", "nonsense", '{"bench": {}, "variants": [{"name": "a"}], "runs": [{"variant": 3}]}', '{"bench": 1, "variants": 2, "runs": 3}':

@@ -14,6 +14,10 @@
 #define DRIFT_RUNS 4 /* in each half */
 #define DRIFT_P 0.001
 #define DRIFT_PERCENT 5
+/* CPU time that varies more than this is worth a sentence; that of shorter runs does by itself. */
+#define CLOCK_RUNS 5
+#define CLOCK_PERCENT 5
+#define CLOCK_LEAST_SECONDS 0.02
 
 /* Percent with as many digits as say something: "0.03", "0.4", "12". Returns `text`. */
 static const char *format_percent(double percent, char text[32])
@@ -493,6 +497,69 @@ static void add_drift_notes(const struct builder *builder, struct doc *notes)
     }
 }
 
+/* Which commands the baseline lacks: they are compared with nothing. */
+static void add_baseline_notes(const struct builder *builder, const char *name, struct doc *notes)
+{
+    for (size_t i = 0; builder->baseline && i < builder->data->n_variants; i++) {
+        char text[512];
+        if (find_in_baseline(builder, i) != SIZE_MAX)
+            continue;
+        text_fit(text, sizeof text,
+            "%.200s has no command \"%.200s\": it is compared with nothing.", name,
+            builder->data->variants[i].name);
+        doc_add_string(notes, NULL, text);
+    }
+}
+
+/* The standard deviation of a figure of a variant, in percent of its mean; NaN: not known. */
+static double spread_percent(
+    const struct builder *builder, size_t variant, enum bench_figure figure, double *mean)
+{
+    struct bench_summary summary;
+    size_t count = bench_data_values(builder->data, variant, figure, builder->base);
+    bench_summarize(builder->base, count, &summary);
+    *mean = summary.mean;
+    return count >= CLOCK_RUNS && summary.mean > 0 ? 100 * summary.sd / summary.mean : NAN;
+}
+
+/* Whether CPU time itself varies, so that small differences of it stay unseen: of the variant whose
+ * CPU time varies most. Counted instructions tell whether the work varies. */
+static void add_clock_note(const struct builder *builder, struct doc *notes)
+{
+    const struct bench_data *data = builder->data;
+    size_t widest = 0;
+    double most = 0, mean;
+    char text[512];
+    for (size_t i = 0; i < data->n_variants; i++) {
+        double spread = spread_percent(builder, i, BENCH_CPU, &mean);
+        if (spread <= most || mean < CLOCK_LEAST_SECONDS || isnan(spread))
+            continue;
+        most = spread;
+        widest = i;
+    }
+    if (most < CLOCK_PERCENT)
+        return;
+    double of_work = spread_percent(builder, widest, BENCH_INSTRUCTIONS, &mean);
+    if (of_work > most / 4)
+        return; /* its work varies as well */
+    const char *name = data->variants[widest].name;
+    if (isnan(of_work))
+        text_fit(text, sizeof text,
+            "CPU time of %.100s varies by %.0f %% from run to run. Where its work does not, that "
+            "is "
+            "the clock of the CPU, or others who share its core. What helps: a fixed clock, more "
+            "runs (-r), or a machine that counts instructions.",
+            name, most);
+    else
+        text_fit(text, sizeof text,
+            "CPU time of %.100s varies by %.0f %% from run to run, and its instructions by %.1f "
+            "%%: "
+            "that is the clock of the CPU, or others who share its core. What helps: compare "
+            "instructions (--details), a fixed clock, or more runs (-r).",
+            name, most, of_work);
+    doc_add_string(notes, NULL, text);
+}
+
 struct doc *bench_document(
     const struct bench_data *data, const struct bench_data *baseline, const char *baseline_name)
 {
@@ -517,6 +584,8 @@ struct doc *bench_document(
     add_end_note(&builder, notes);
     add_noise_notes(&builder, notes);
     add_drift_notes(&builder, notes);
+    add_clock_note(&builder, notes);
+    add_baseline_notes(&builder, baseline_name, notes);
     if (doc_failed(builder.root)) {
         doc_destroy(builder.root);
         return NULL;
