@@ -157,6 +157,14 @@ GPUT_API int gput_bench_run(struct gput_bench *bench, struct gput_error *error);
  */
 GPUT_API bool gput_bench_next(struct gput_bench *bench, size_t *variant);
 
+/**
+ * Say when the code of that run begins and when it is over, in the thread that it runs in: then it
+ * is known how long that thread waited for a CPU meanwhile, and the run has wall time without that.
+ * They are short, but are best called outside of what is timed.
+ */
+GPUT_API void gput_bench_begin_run(struct gput_bench *bench);
+GPUT_API void gput_bench_end_run(struct gput_bench *bench);
+
 /** Adds a run of the variant that gput_bench_next() gave: the results of its session, its wall time
  * (NaN: that of the session), and its units of work, such as calls of a function (NaN: none).
  * Errors: GPUT_ERROR_STATE (no variant is due), GPUT_ERROR_MEMORY. */

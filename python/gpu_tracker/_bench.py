@@ -127,7 +127,9 @@ def _measure(native: _native.Bench, function: Callable[[], Any], number: int) ->
     gc.disable()
     try:
         session.track()
+        native.begin_run()
         seconds = _seconds_of(function, number)
+        native.end_run()
     finally:
         if was_enabled:
             gc.enable()

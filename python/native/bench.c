@@ -180,6 +180,20 @@ static PyObject *next(PyObject *object, PyObject *Py_UNUSED(args))
     return PyLong_FromSize_t(variant);
 }
 
+/* begin_run(): the code of the run begins now, in this thread */
+static PyObject *begin_run(PyObject *object, PyObject *Py_UNUSED(args))
+{
+    gput_bench_begin_run(((struct bench *)object)->bench);
+    return Py_NewRef(Py_None);
+}
+
+/* end_run(): it is over */
+static PyObject *end_run(PyObject *object, PyObject *Py_UNUSED(args))
+{
+    gput_bench_end_run(((struct bench *)object)->bench);
+    return Py_NewRef(Py_None);
+}
+
 /* add_run(session, seconds, work): adds the figures of a run of the variant that next() gave */
 static PyObject *add_run(PyObject *object, PyObject *args)
 {
@@ -270,6 +284,8 @@ static PyMethodDef methods[] = {
     {"add_variant", add_variant, METH_VARARGS, "add_variant(name): that the caller runs"},
     {"run", run, METH_NOARGS, "run(): runs the commands"},
     {"next", next, METH_NOARGS, "next() -> number of the variant to run, or None"},
+    {"begin_run", begin_run, METH_NOARGS, "begin_run(): its code begins, in this thread"},
+    {"end_run", end_run, METH_NOARGS, "end_run(): it is over"},
     {"add_run", add_run, METH_VARARGS, "add_run(session, seconds, work): of the variant of next()"},
     {"load_baseline", load_baseline, METH_VARARGS, "load_baseline(path)"},
     {"check", check, METH_VARARGS, "check(rule) -> a sentence where it holds, or None"},

@@ -261,6 +261,10 @@ int gput_bench_add_run(struct gput_bench *bench, const struct gput_results *resu
         return error_memory(error);
     run->figures[BENCH_WORK] = work;
     bench_fill_run(bench, results, wall_seconds, run);
+    /* A session does not know how its own process waited; the caller may. */
+    run->figures[BENCH_WAIT] = bench->wait_seconds;
+    run->figures[BENCH_WALL_WITHOUT_WAIT] =
+        isnan(bench->wait_seconds) ? NAN : fmax(0, run->figures[BENCH_WALL] - bench->wait_seconds);
     struct disturbance_counts after;
     disturbances_read_thread(&bench->disturbances, &after);
     disturbances_fill_own(&bench->before, &after, run);

@@ -103,7 +103,18 @@ bool gput_bench_next(struct gput_bench *bench, size_t *variant)
     bench->data.has_calls = true;
     bool is_due = bench_order_next(bench, variant);
     disturbances_read_thread(&bench->disturbances, &bench->before);
+    bench->wait_before = bench->wait_seconds = NAN;
     return is_due;
+}
+
+void gput_bench_begin_run(struct gput_bench *bench)
+{
+    bench->wait_before = disturbances_thread_wait(&bench->disturbances);
+}
+
+void gput_bench_end_run(struct gput_bench *bench)
+{
+    bench->wait_seconds = disturbances_thread_wait(&bench->disturbances) - bench->wait_before;
 }
 
 /* ---- What a session says of its run ---- */

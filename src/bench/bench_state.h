@@ -53,8 +53,9 @@ struct gput_bench {
     struct bench_data baseline;
     char *baseline_name; /* NULL: there is none */
     struct bench_order order;
-    struct disturbances disturbances;        /* opened before the first run */
-    struct disturbance_counts before;        /* when the caller was told which variant is due */
+    struct disturbances disturbances; /* opened before the first run */
+    struct disturbance_counts before; /* when the caller was told which variant is due */
+    double wait_before, wait_seconds; /* of the caller's thread: at its begin; in its run; or NaN */
     double shell_seconds, shell_cpu_seconds; /* what `sh -c ''` costs; 0 without --shell */
 };
 

@@ -155,17 +155,22 @@ void disturbances_fill(const struct disturbance_counts *before,
     run->causes[BENCH_CAUSE_PAGING] = run->figures[BENCH_MAJOR_FAULTS];
 }
 
-void disturbances_read_thread(
-    const struct disturbances *disturbances, struct disturbance_counts *counts)
+double disturbances_thread_wait(const struct disturbances *disturbances)
 {
     char text[128];
     size_t length;
     struct schedstat times;
+    bool is_known = procfs_read(disturbances->procfs_root, PROCFS_SYSTEM, "thread-self/schedstat",
+                        text, sizeof text, &length, NULL) == GPUT_OK &&
+                    schedstat_parse(text, &times) == GPUT_OK && times.timeslices > 0;
+    return is_known ? clock_seconds_of_ns((int64_t)times.wait_ns) : NAN;
+}
+
+void disturbances_read_thread(
+    const struct disturbances *disturbances, struct disturbance_counts *counts)
+{
     disturbances_read(disturbances, counts);
-    if (procfs_read(disturbances->procfs_root, PROCFS_SYSTEM, "thread-self/schedstat", text,
-            sizeof text, &length, NULL) == GPUT_OK &&
-        schedstat_parse(text, &times) == GPUT_OK && times.timeslices > 0)
-        counts->thread_wait_seconds = clock_seconds_of_ns((int64_t)times.wait_ns);
+    counts->thread_wait_seconds = disturbances_thread_wait(disturbances);
 }
 
 void disturbances_fill_own(const struct disturbance_counts *before,
@@ -176,8 +181,9 @@ void disturbances_fill_own(const struct disturbance_counts *before,
     double own = fmax(after->own_cpu_seconds - before->own_cpu_seconds, run->figures[BENCH_CPU]);
     double others = after->busy_seconds - before->busy_seconds - own;
     run->figures[BENCH_OTHER_CPU] = isnan(others) ? NAN : fmax(0, others);
-    /* As a share of all the time between the readings: a session does not know how its own
-     * process waited. */
-    run->causes[BENCH_CAUSE_WAIT] = share(after->thread_wait_seconds - before->thread_wait_seconds,
-        after->at_seconds - before->at_seconds);
+    /* Without more: of all the time between the readings. */
+    if (isnan(run->figures[BENCH_WAIT]))
+        run->causes[BENCH_CAUSE_WAIT] =
+            share(after->thread_wait_seconds - before->thread_wait_seconds,
+                after->at_seconds - before->at_seconds);
 }

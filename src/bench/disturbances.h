@@ -35,6 +35,9 @@ void disturbances_finish(struct disturbances *disturbances);
 
 void disturbances_read(const struct disturbances *disturbances, struct disturbance_counts *counts);
 
+/* For how long the calling thread has waited for a CPU; NaN: not known. */
+double disturbances_thread_wait(const struct disturbances *disturbances);
+
 /* With what the calling thread waited for a CPU. */
 void disturbances_read_thread(
     const struct disturbances *disturbances, struct disturbance_counts *counts);

@@ -31,6 +31,10 @@ class Bench(package.PackageTest):
         self.assertIn("wall per call", str(result))
         if os.path.exists("/proc/thread-self/schedstat"):
             self.assertTrue(all(0 <= run["causes"]["cpu_wait"] <= 1 for run in result.runs))
+            for figures in (run["figures"] for run in result.runs):
+                self.assertGreater(figures["wall_without_wait_seconds"], 0)
+                self.assertAlmostEqual(figures["wall_without_wait_seconds"], max(0, figures["wall_seconds"] - figures["wait_seconds"]))
+            self.assertIn("without waits", str(result))
         self.assertIn("<pre>", result._repr_html_())
         self.assertEqual(repr(result), "<BenchResult of 2 variants, 8 runs>")
 
