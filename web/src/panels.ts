@@ -320,8 +320,10 @@ function foldEqual(lines: Line[]): void {
     }
 }
 
-/** Several sessions: of each its total, called as the session is. */
+/** Several sessions: of each its total, called as the session is. The title says what it is. */
 function chooseTotals(panel: Panel, labels: string[]): void {
+    const totals = new Set(panel.lines.filter((line) => line.isMain).map((line) => line.longLabel));
+    if (totals.size === 1) panel.title = [...totals][0]!;
     for (const line of panel.lines) {
         line.shownAtFirst = line.isMain;
         if (line.isMain) line.label = labels[line.session]!;

@@ -22,13 +22,15 @@ export function drawRuler(canvas: HTMLCanvasElement, view: View, width: number):
 export function drawMoments(context: CanvasRenderingContext2D, range: Range, width: number, top: number, size: number): void {
     const { from, to } = range;
     const step = timeStep(to - from, width / 110);
+    // A trace of a few steps.
+    const inMs = to < 1 && step < 0.1;
     context.font = `${size}px ${themeColour("font")}`;
     context.fillStyle = themeColour("muted");
     context.textAlign = "center";
     context.textBaseline = "alphabetic";
     for (const time of ticks(from, to, step)) {
         const x = positionOf(range, time, width);
-        const text = moment(time, step);
+        const text = inMs ? `${Number((time * 1000).toFixed(6))}\u00a0ms` : moment(time, step);
         const half = context.measureText(text).width / 2;
         if (x + half > width) continue;
         context.fillRect(Math.round(x), top, 1, 4);
