@@ -26,6 +26,8 @@ static const struct kind kinds[FIGURE_COUNT] = {
     [FIGURE_CPU] = {"CPU", QUANTITY_CORES, PALETTE_USE, GPUT_CPU_COMBINED_SUM, GPUT_CPU_SYSTEM_SUM,
         0},
     [FIGURE_RAM] = {"RAM", QUANTITY_BYTES, PALETTE_SCARCE, GPUT_COMBINED_RAM, GPUT_SYSTEM_RAM, 0},
+    [FIGURE_SWAPPED] = {"In swap", QUANTITY_BYTES, PALETTE_SCARCE, GPUT_COMBINED_SWAPPED_RAM,
+        NO_MEASUREMENT, 0},
     [FIGURE_GPU] = {"GPU", QUANTITY_PERCENT, PALETTE_USE, GPUT_GPU_SUM_UTILIZATION,
         GPUT_GPU_SUM_UTILIZATION, 0},
     [FIGURE_GPU_RAM] = {"GPU RAM", QUANTITY_BYTES, PALETTE_SCARCE, GPUT_COMBINED_GPU_RAM,
@@ -269,6 +271,8 @@ void figure_note(const struct view_figures *figures, enum figure_id id, char *te
 /* Where there is one GPU, it has a row of its own that says more. */
 bool figure_is_shown(const struct view_figures *figures, enum figure_id id)
 {
+    if (id == FIGURE_SWAPPED)
+        return !figures->is_machine && figures->figures[id].curve.peak > 0;
     if (id == FIGURE_SWAP)
         return figures->figures[id].full > 0;
     bool is_of_gpus = id == FIGURE_GPU || id == FIGURE_GPU_RAM;

@@ -19,6 +19,7 @@
 enum figure_id {
     FIGURE_CPU,
     FIGURE_RAM,
+    FIGURE_SWAPPED, /* of the tracked processes alone */
     FIGURE_GPU,
     FIGURE_GPU_RAM,
     FIGURE_POWER,

@@ -51,22 +51,23 @@ enum gput_measurement_id {
     GPUT_COMBINED_PRIVATE_RAM,     /**< of main and descendants */
     GPUT_COMBINED_SHARED_RAM,      /**< each page once */
     /* Where the time since the previous sample went, in percent. These add up to 100. */
-    GPUT_TIME_COMPUTING,    /**< main ran, or the children that it waited for did */
-    GPUT_TIME_CPU,          /**< waited for a CPU */
-    GPUT_TIME_QUOTA,        /**< was throttled by a CPU quota */
-    GPUT_TIME_STORAGE,      /**< waited for storage */
-    GPUT_TIME_PAGING,       /**< waited for pages of memory */
-    GPUT_TIME_STOPPED,      /**< was stopped */
-    GPUT_TIME_PIPE,         /**< waited in a pipe */
-    GPUT_TIME_SOCKET,       /**< waited in a socket */
-    GPUT_TIME_LOCK,         /**< waited in a lock, or otherwise for another thread */
-    GPUT_TIME_POLL,         /**< waited until one of several descriptors was ready */
-    GPUT_TIME_CHILD,        /**< waited for a child of which nothing more is known */
-    GPUT_TIME_TIMER,        /**< waited for a time that it had chosen */
-    GPUT_TIME_GPU,          /**< waited in a driver of a GPU */
-    GPUT_TIME_OTHER,        /**< waited for something else */
-    GPUT_TIME_UNKNOWN,      /**< did not run; no sample says why */
-    GPUT_MEASUREMENT_COUNT, /**< grows with later versions */
+    GPUT_TIME_COMPUTING,       /**< main ran, or the children that it waited for did */
+    GPUT_TIME_CPU,             /**< waited for a CPU */
+    GPUT_TIME_QUOTA,           /**< was throttled by a CPU quota */
+    GPUT_TIME_STORAGE,         /**< waited for storage */
+    GPUT_TIME_PAGING,          /**< waited for pages of memory */
+    GPUT_TIME_STOPPED,         /**< was stopped */
+    GPUT_TIME_PIPE,            /**< waited in a pipe */
+    GPUT_TIME_SOCKET,          /**< waited in a socket */
+    GPUT_TIME_LOCK,            /**< waited in a lock, or otherwise for another thread */
+    GPUT_TIME_POLL,            /**< waited until one of several descriptors was ready */
+    GPUT_TIME_CHILD,           /**< waited for a child of which nothing more is known */
+    GPUT_TIME_TIMER,           /**< waited for a time that it had chosen */
+    GPUT_TIME_GPU,             /**< waited in a driver of a GPU */
+    GPUT_TIME_OTHER,           /**< waited for something else */
+    GPUT_TIME_UNKNOWN,         /**< did not run; no sample says why */
+    GPUT_COMBINED_SWAPPED_RAM, /**< RAM of main and descendants that is in swap instead */
+    GPUT_MEASUREMENT_COUNT,    /**< grows with later versions */
 };
 
 /** The quantity of a measurement, which decides its unit and number format. */

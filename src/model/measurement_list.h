@@ -28,6 +28,7 @@
 #define FROM_DRIVER "the GPU driver"
 #define FROM_CLOCKS "the CPU clock of each process"
 #define FROM_STAT "stat of each process"
+#define FROM_STATUS "status of each process (VmSwap)"
 #define FROM_THREADS "schedstat, wchan and syscall of each thread"
 
 /* clang-format off */
@@ -57,6 +58,8 @@
     MEASUREMENTS_OF(X, MAIN, "main", " of main", "the main process") \
     MEASUREMENTS_OF(X, DESCENDANTS, "descendants", " of descendants", "its descendants") \
     MEASUREMENTS_OF(X, COMBINED, "combined", "", "the main process and its descendants") \
+    X(COMBINED_SWAPPED_RAM, "combined_swapped_ram", RAM, MOMENT, FROM_STATUS, "swap", \
+        "In swap", "ram", "swapped", "memory of the main process and its descendants that is in swap") \
     X(SYSTEM_RAM, "system_ram", RAM, MOMENT, "/proc/meminfo", "system", \
         "RAM of the system", "ram", "system", "RAM in use on the machine") \
     X(SYSTEM_GPU_RAM, "system_gpu_ram", GPU_RAM, MOMENT, FROM_DRIVER, "gpu", \
@@ -102,7 +105,8 @@
     COLUMN(CPU_COMBINED_SUM) \
     COLUMN(CPU_COMBINED_HARDWARE) \
     TIMESTAMP() \
-    WALL_CAUSES_OF(COLUMN_OF_CAUSE, COLUMN)
+    WALL_CAUSES_OF(COLUMN_OF_CAUSE, COLUMN) \
+    COLUMN(COMBINED_SWAPPED_RAM)
 /* clang-format on */
 
 #define TRACKED_PLACE(ID) TRACKED_##ID,

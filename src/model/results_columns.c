@@ -174,6 +174,7 @@ static const struct results_column record[] = {
     AT("accounting.processes.left_running", WHOLE, accounting.left_running, NULL, "processes", "descendants that had not ended when main had, or up to 50 ms later"),
     AT("accounting.processes.oom_killed", WHOLE, accounting.oom_killed, NULL, NULL, "processes of its control group that the kernel killed because memory ran out"),
     AT("accounting.processes.oom_killed_reason", NUMBER, accounting.oom_killed_reason, NULL, NULL, "which group the figure above is of, or why it is not known"),
+    AT("accounting.max_swapped", RAM, max[GPUT_COMBINED_SWAPPED_RAM], "bytes", "swap", "highest memory of main and descendants together that was in swap"),
     AT("accounting.page_faults.minor", WHOLE, accounting.minor_page_faults, NULL, "counts", "page faults that needed no storage"),
     AT("accounting.page_faults.major", WHOLE, accounting.major_page_faults, NULL, "counts", "page faults that needed storage"),
     AT("accounting.context_switches.voluntary", WHOLE, accounting.voluntary_context_switches, NULL, "counts", "context switches: it waited for something"),

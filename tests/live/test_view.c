@@ -40,6 +40,7 @@ static int set_up(void **state)
         .processes = processes, .n_processes = 500, .watts = 45, .gpus = gpus, .n_gpus = 3};
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
         snapshot.sample.values[i] = 1e9;
+    snapshot.sample.values[GPUT_COMBINED_SWAPPED_RAM] = 0;
     snapshot.sample.values[GPUT_CPU_COMBINED_SUM] = 250;
     for (int i = 0; i < 3; i++) {
         gpus[i] = (struct gput_snapshot_gpu){.utilization_percent = 93,
@@ -215,6 +216,16 @@ WITH_VIEW(what_the_machine_does_is_next_to_the_rest_or_in_one_line)
     for (int i = view.layout.main_columns + 2 + 13; i < grid.columns; i++)
         assert_in_range(cells[i].code, 0x2583, 0x2585);
     machine = (struct machine)UNKNOWN;
+}
+
+WITH_VIEW(memory_in_swap_is_shown_once_there_is_some)
+{
+    take(2);
+    assert_false(shows("In swap"));
+    snapshot.sample.values[GPUT_COMBINED_SWAPPED_RAM] = 3e9;
+    take(3);
+    assert_true(shows("In swap"));
+    assert_true(shows("3.00 GB"));
 }
 
 WITH_VIEW(what_processes_do_is_a_bar_and_words)

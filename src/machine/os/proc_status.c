@@ -49,6 +49,7 @@ static int parse_line(const struct scan_line *line, struct proc_status *status)
         return 0;
     case 'V':
         SCAN_BYTES(line, "VmHWM:", &status->peak_rss_bytes);
+        SCAN_BYTES(line, "VmSwap:", &status->swapped_bytes);
         return SCAN_BYTES(line, "VmRSS:", &number) ? SEEN_MEMORY : 0;
     case 'H':
         SCAN_BYTES(line, "HugetlbPages:", &status->hugetlb_bytes);

@@ -16,6 +16,7 @@ struct proc_status {
     pid_t pid;
     uid_t uid;               /* real */
     bool has_memory;         /* false for zombies and kernel threads: the next is then 0 */
+    uint64_t swapped_bytes;  /* VmSwap: without shared memory */
     uint64_t peak_rss_bytes; /* VmHWM: kept by the kernel since the last execve() */
     uint64_t hugetlb_bytes;  /* HugetlbPages, which are in no RSS */
     /* NSpid: the pid in each pid namespace from that of the procfs mount inwards. 0 entries before

@@ -100,6 +100,9 @@ static int parse_line(const struct scan_line *line, struct meminfo *meminfo)
     case 'C':
         return SCAN_BYTES(line, "Cached:", &meminfo->cached_bytes) ? SEEN_CACHED : 0;
     case 'S':
+        if (SCAN_BYTES(line, "SwapTotal:", &meminfo->swap_total_bytes) ||
+            SCAN_BYTES(line, "SwapFree:", &meminfo->swap_free_bytes))
+            return 0;
         return SCAN_BYTES(line, "SReclaimable:", &meminfo->reclaimable_slab_bytes) ? SEEN_SLAB : 0;
     default:
         return 0;

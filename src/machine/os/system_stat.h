@@ -37,6 +37,7 @@ struct meminfo {
     uint64_t cached_bytes; /* page cache without reclaimable slab */
     uint64_t reclaimable_slab_bytes;
     bool has_hugetlb; /* some pages are of hugetlbfs, in use or kept for it */
+    uint64_t swap_total_bytes, swap_free_bytes; /* 0: the machine has no swap */
 };
 
 /* Returns GPUT_OK, or GPUT_ERROR_FORMAT when MemTotal or MemFree is missing. */

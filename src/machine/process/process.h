@@ -129,6 +129,9 @@ struct polled {
     struct memory memory;
     uint64_t virtual_pages;       /* the size of its address space, of the last statm */
     uint64_t peak_resident_bytes; /* highest RSS polled, but as a vfork child */
+    int64_t swap_read_ns;         /* when swap_meter tried to read the next; 0: never */
+    uint64_t swapped_bytes;
+    bool knows_swap;
 
     struct metered metered;
     struct environment_reading environment; /* kept by its reader */

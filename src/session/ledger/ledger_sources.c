@@ -320,6 +320,18 @@ static void add_pressure_source(const struct ledger *ledger, struct gput_results
                           : "the whole system's, and that of the command's control group");
 }
 
+/* Swap, which is not read at every tick. */
+static void add_swap_source(struct gput_results *results)
+{
+    if (isnan(results->max[GPUT_COMBINED_SWAPPED_RAM]))
+        results_add_source(results, "swap", GPUT_SOURCE_UNAVAILABLE,
+            "no process was there when swap was read, or its status cannot be read");
+    else
+        results_add_source(results, "swap", GPUT_SOURCE_SAMPLED,
+            "VmSwap of each process, at most twice a second, while anything on the machine is in "
+            "swap; what forks share counts for each of them, shared memory is not in it");
+}
+
 /* Processes that could not be read. */
 static void add_files_source(const struct ledger *ledger, struct gput_results *results)
 {
@@ -359,6 +371,7 @@ void ledger_add_sources(
             results, "processes", GPUT_SOURCE_UNAVAILABLE, "only the machine is measured");
     } else {
         add_ram_source(ledger, results);
+        add_swap_source(results);
         add_cpu_sources(ledger, exactness, results);
         add_process_source(ledger, results);
         add_run_queue_source(ledger, exactness, results);

@@ -260,6 +260,8 @@ static void sample_processes(
     if (scan_and_measure_ram(sampler, tick->none_started, now_ns)) {
         unsigned after = own_threads(sampler);
         put_ram(sampler);
+        sampler->snapshot.sample.values[GPUT_COMBINED_SWAPPED_RAM] =
+            swap_meter_measure(&sampler->swap, &sampler->tree, sampler->system->uses_swap, now_ns);
         put_threads(sampler, (after > before ? after : before) + tick->is_in_main);
     }
     snapshot->own_cpu_ns = tick->is_in_main ? clock_thread_cpu_ns() + tick->own_threads_cpu_ns : 0;

@@ -8,6 +8,7 @@
 #include "machine/os/procfs.h"
 #include "machine/process/process_tree.h"
 #include "machine/process/ram_meter.h"
+#include "machine/process/swap_meter.h"
 #include "session/sampler/snapshot.h"
 #include "session/sampler/system_meter.h"
 #include "session/sampler/wait_sampler.h"
@@ -44,6 +45,7 @@ struct sampler {
     struct process_tree tree;
     struct process_tree all; /* with options.lists_all */
     struct ram_meter ram;
+    struct swap_meter swap;
     struct cpu_mark last_cpu, cpu_before_last; /* of the two samples before */
     struct system_meter *system;               /* borrowed */
     struct other_cpu others;

@@ -34,6 +34,7 @@ static void read_ram(struct system_meter *meter)
     meter->ram_capacity_bytes = (double)meminfo.total_bytes;
     meter->ram_used_bytes = (double)meminfo_used_bytes(&meminfo);
     meter->has_hugetlb = meminfo.has_hugetlb;
+    meter->uses_swap = meminfo.swap_free_bytes < meminfo.swap_total_bytes;
 }
 
 /* The beginning of an interval. */
@@ -70,6 +71,7 @@ void system_meter_init(
     *meter = (struct system_meter){.procfs_root = procfs_root,
         .stat_fd = -1,
         .meminfo_fd = -1,
+        .uses_swap = true,
         .core_count = core_count,
         .ram_read_ns = now_ns,
         .since_ns = now_ns,
@@ -97,6 +99,7 @@ void system_meter_skip(struct system_meter *meter, bool skip, int64_t now_ns)
     meter->cpu_sum_percent = NAN;
     if (skip) {
         meter->ram_used_bytes = NAN;
+        meter->uses_swap = true;
         return;
     }
     update_ticks(meter, now_ns);

@@ -23,6 +23,7 @@ struct system_meter {
     double ram_capacity_bytes; /* NaN: not available */
     double ram_used_bytes;     /* NaN: not available */
     bool has_hugetlb;          /* as of the last reading of RAM */
+    bool uses_swap;            /* likewise: some of it is in use, or that is not known */
     double cpu_sum_percent;    /* 100 is one core; NaN until a first interval is over */
 };
 

@@ -53,6 +53,7 @@ static const struct metric prometheus[] = {
     ROW("gputracker_main_signal", METRIC_GAUGE, "identity.signal", "Number of the signal that ended the command.", NULL),
     ROW("gputracker_allowed_cores", METRIC_GAUGE, "allowed.cores",
         "Cores that the command may use, where these are fewer than the machine has.", NULL),
+    ROW("gputracker_combined_swapped_memory_bytes", METRIC_GAUGE, "now.combined_swapped_ram", "Memory of the command that is in swap.", NULL),
     ROW("gputracker_allowed_memory_bytes", METRIC_GAUGE, "allowed.ram_bytes",
         "RAM that the command may use, where this is less than the machine has.", NULL),
     ROW("gputracker_system_cores", METRIC_GAUGE, "static_data.system_core_count", "Online cores of the machine.", NULL),

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/human.h"
 #include "base/screen.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "views/output/doc_text.h"
 #include "views/output/processes_report.h"
@@ -379,6 +380,8 @@ static void summary_heading_write(struct summary *summary)
 #define NOTABLE_RISE 1.1
 /* A peak without a useful bound is called "at least" above this part of what there is. */
 #define NOTABLE_PART 0.5
+/* Less of its memory in swap slows nothing. */
+#define NOTABLE_SWAP_BYTES 1e6
 /* A command that computed for more than that had nothing to wait for. */
 #define MOSTLY_COMPUTING_PERCENT 90.0
 /* CPU time below this is a few clock ticks: the kernel cannot divide it, and pressure is not read.
@@ -474,7 +477,7 @@ static void write_ram(struct summary *summary)
     const struct gput_results *results = summary->results;
     const struct gput_static_data *data = &results->static_data;
     char figure[HUMAN_SIZE], other[HUMAN_SIZE], whole[HUMAN_SIZE], machine[HUMAN_SIZE];
-    char bound[64] = "", parts[96] = "", share[HUMAN_SIZE];
+    char bound[64] = "", parts[128] = "", share[HUMAN_SIZE];
     double peak = results->max[GPUT_COMBINED_RAM];
     double at_most = results->peaks.combined.at_most_bytes;
     bool is_limited = !isnan(data->allowed_ram_bytes);
@@ -499,6 +502,9 @@ static void write_ram(struct summary *summary)
         snprintf(parts, sizeof parts, "; main %s, children %s",
             human_bytes(results->max[GPUT_MAIN_RAM], figure),
             human_bytes(results->max[GPUT_DESCENDANTS_RAM], other));
+    if (results->max[GPUT_COMBINED_SWAPPED_RAM] >= NOTABLE_SWAP_BYTES)
+        text_fit(parts + strlen(parts), sizeof parts - strlen(parts), "; up to %s more in swap",
+            human_bytes(results->max[GPUT_COMBINED_SWAPPED_RAM], figure));
     human_bytes(peak, figure);
     human_bytes(limit, whole);
     if (is_limited && results_ram_is_not_of_limit(results, peak)) {

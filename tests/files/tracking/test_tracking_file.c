@@ -106,9 +106,10 @@ FOLDER_TEST(csv_is_as_the_old_tool_writes_it)
         "timestamp,time_computing_percent,time_cpu_wait_percent,time_quota_percent,"
         "time_storage_percent,time_paging_percent,time_stopped_percent,time_pipe_percent,"
         "time_socket_percent,time_lock_percent,time_poll_percent,time_child_percent,"
-        "time_timer_percent,time_gpu_percent,time_other_percent,time_unknown_percent\n"
+        "time_timer_percent,time_gpu_percent,time_other_percent,time_unknown_percent,"
+        "combined_swapped_ram\n"
         "4.096e-06,,,55.47873894400001,512.0,,,,,,15,,,,,98.25,,,,,,"
-        "1745449609.98211,,,,,,,,,,,,,,,\n");
+        "1745449609.98211,,,,,,,,,,,,,,,,\n");
     free(text);
     assert_int_equal(tracking_file_finish(file, NULL, NULL), GPUT_OK);
 }
@@ -127,7 +128,7 @@ FOLDER_TEST(plain_csv_begins_with_the_header_of_the_rows)
     char *text = temporary_read(path);
     assert_memory_equal(text, "main_ram,descendants_ram,", 25);
     assert_string_equal(strchr(text, '\n') + 1, "4.096e-06,,,55.47873894400001,512.0,,,,,,15,,,,,"
-                                                "98.25,,,,,,1745449609.98211,,,,,,,,,,,,,,,\n");
+                                                "98.25,,,,,,1745449609.98211,,,,,,,,,,,,,,,,\n");
     free(text);
 
     assert_int_equal(tracking_reader_open(path, &reader, NULL), GPUT_OK);

@@ -12,6 +12,8 @@ TEST(reads_an_old_kernel)
     assert_int_equal(meminfo.buffers_bytes, 50000 * 1024);
     assert_int_equal(meminfo.cached_bytes, 300000 * 1024);
     assert_int_equal(meminfo.reclaimable_slab_bytes, 40000 * 1024);
+    assert_int_equal(meminfo.swap_total_bytes, 500000 * 1024);
+    assert_int_equal(meminfo.swap_free_bytes, 400000 * 1024);
     assert_int_equal(
         meminfo_used_bytes(&meminfo), (1000000 - 200000 - 50000 - 300000 - 40000) * 1024);
 }
