@@ -181,7 +181,8 @@ void disturbances_fill_own(const struct disturbance_counts *before,
     double own = fmax(after->own_cpu_seconds - before->own_cpu_seconds, run->figures[BENCH_CPU]);
     double others = after->busy_seconds - before->busy_seconds - own;
     run->figures[BENCH_OTHER_CPU] = isnan(others) ? NAN : fmax(0, others);
-    /* Without more: of all the time between the readings. */
+    /* It is a share of all the time between the readings, unless the caller said when the run began
+     * and ended. */
     if (isnan(run->figures[BENCH_WAIT]))
         run->causes[BENCH_CAUSE_WAIT] =
             share(after->thread_wait_seconds - before->thread_wait_seconds,

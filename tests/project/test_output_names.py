@@ -24,7 +24,7 @@ from analysis_files import MEASUREMENTS, call, row, write_marks, write_tracking
 # Where the sources have the names that not every output has.
 WRITERS = [path for folder in ("analysis", "files/trace", "model", "views/jobs", "views/output") for path in (SOURCE / "src" / folder).rglob("*.c")]
 # Members that are named after what was measured: sessions, code blocks, measurements, ranges of a GPU's use, causes of waits.
-OF_THE_USER = {*MEASUREMENTS, "before", "after", "load", "train", "wait", "intel_power", "total_dram_power", "per_process_mem_use_abs"}
+OF_THE_USER = {*MEASUREMENTS, "combined_swapped_ram", "before", "after", "load", "train", "wait", "intel_power", "total_dram_power", "per_process_mem_use_abs"}
 RANGE_OR_CAUSE = re.compile(r"\(\d+, \d+\)|time_\w+_percent")
 # command: its runs, with the options that add names.
 RUNS = {
