@@ -279,17 +279,24 @@ class Export(Folder):
         program = "import time; time.sleep(0.2); block = b'x' * 60_000_000; del block; time.sleep(0.2)"
         run = [os.environ["GPUT_COMMAND"], "run", "-q", "--st", "100", "--ru", "kilobytes", "-o", "runs/u.json"]
         subprocess.run([*run, "--tf", "u.csv", "--", sys.executable, "-S", "-c", program], check=True)
-        subprocess.run([*run[:3], "-o", "runs/v.json", "--", "true"], check=True)
+        for name in "v.json", "w.txt":  # a text has a manifest next to it
+            subprocess.run([*run[:3], "-o", f"runs/{name}", "--", "true"], check=True)
         kept = subprocess.Popen([*run[:3], "--resource-usage-file", "runs/kept", "--", "sleep", "60"], start_new_session=True)
         wait_until(lambda: os.path.exists("runs/kept") and os.path.getsize("runs/kept"))
         os.killpg(kept.pid, signal.SIGKILL)
         kept.wait()
         with self.assertLogs("gpu_tracker") as logs:
-            self.assertEqual(len(fleet.export("runs", "out")), 3)
+            self.assertEqual(len(fleet.export("runs", "out")), 4)
         self.assertEqual(len(logs.output), 1, logs.output)
         self.assertIn("runs/kept is skipped: it has no samples and no report (results)", logs.output[0])
         self.assertEqual(len(os.listdir("out/samples")), 1)
         rows = {os.path.basename(row["path"]): row for row in self.table("sessions")}
+        row = rows["w.txt.session.json"]
+        self.assertEqual((row["command"], row["exit_status"], row["samples"], row["max_combined_ram_bytes"] > 0), ("true", 0, 0, True))
+        os.mkdir("texts")
+        for name in "w.txt", "w.txt.session.json":
+            os.rename(f"runs/{name}", f"texts/{name}")
+        self.assertEqual(fleet.export("texts", "out-of-texts"), [row["name"]])
         report = json.loads(pathlib.Path("runs/u.json").read_text())
         row = rows["u.json"]
         self.assertAlmostEqual(row["max_combined_ram_bytes"], report["max_ram"]["combined"]["total_rss"] * 1e3, delta=1)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # Further tables of .sqlite tracking files, by the names that they have there.
 _FURTHER = {"process_data": "processes", "gpu_data": "gpus", "energy_data": "energy", "io_data": "io"}
 _HEAD_BYTES = 1 << 16
+_MANIFEST = ".session.json"  # of the file before it
 _WORD_LENGTH = 40
 _LAST_DIGIT = 1e-15  # of a double
 _BYTES = {b"kilobytes": 1e3, b"megabytes": 1e6, b"gigabytes": 1e9, b"terabytes": 1e12}
@@ -90,7 +91,13 @@ class _Source:
 
 def _find(paths: list[_Path]) -> tuple[list[_Source], list[str], int]:
     """-> sources, warnings, how many files are damaged or cannot be read."""
-    found_tables, warnings = _native.report_files(paths)
+    manifests = _find_manifests(paths)
+    try:
+        found_tables, warnings = _native.report_files(paths)
+    except (ValueError, OSError, RuntimeError):
+        if manifests:
+            return manifests, [], 0
+        raise
     tables = {name: Table(table) for name, table in found_tables.items()}
     unreadable = len(tables["left_out"])
     marks: dict[int, list[str]] = {}
@@ -113,7 +120,16 @@ def _find(paths: list[_Path]) -> tuple[list[_Source], list[str], int]:
             f"{left_out[0]} {f'and {len(left_out) - 1} more are' if many else 'is'} skipped: "
             f"{'they have' if many else 'it has'} no samples and no report ({kind}), or it is not clear which tracking "
             f"{'files they belong' if many else 'file it belongs'} to.")  # fmt: skip
-    return found, warnings, unreadable
+    return found + manifests, warnings, unreadable
+
+
+def _find_manifests(paths: list[_Path]) -> list[_Source]:
+    """Of sessions that wrote no other file which says whose it is."""
+    try:
+        sessions = Table(_native.read_sessions(paths)["sessions"])
+    except (ValueError, OSError):
+        return []  # there is no session, or a warning says more
+    return [_Source(path, False, path, []) for path in sessions["path"] if path.endswith(_MANIFEST)]
 
 
 def _is_report(path: str) -> bool:
@@ -187,7 +203,10 @@ def _export_once(source: _Source, there: _There, overwrite: bool, written: dict[
 def _identity(source: _Source) -> dict[str, Any]:
     """What is known of a session: name -> value. A tracking file has more digits of what a report has, too."""
     names = {*IDENTITY_TEXTS, *IDENTITY_NUMBERS, *ALLOWED, *FIGURES}
-    values: dict[str, Any] = _values_of_report(source.results) if source.results and _is_report(source.results) else {}
+    if source.results.endswith(_MANIFEST):
+        values = _values_of_manifest(source.results)
+    else:
+        values = _values_of_report(source.results) if source.results and _is_report(source.results) else {}
     if source.has_samples:
         values |= {name: value for name, value in _values_of_tracking(source.path).items() if value is not None}
     return {name: value for name, value in values.items() if name in names and value not in (None, "")}
@@ -219,8 +238,14 @@ def _values_of_tracking(path: str) -> dict[str, Any]:
                 for row in Table(table).rows():
                     values = dict(zip((field[0] for field in table.fields), row))
     else:
-        with contextlib.suppress(OSError, ValueError), open(f"{path}.session.json", encoding="utf-8") as file:
-            values = json.load(file)
+        with contextlib.suppress(OSError, ValueError):
+            values = _values_of_manifest(path + _MANIFEST)
+    return values
+
+
+def _values_of_manifest(path: str) -> dict[str, Any]:
+    with open(path, encoding="utf-8") as file:
+        values: dict[str, Any] = json.load(file)
     return values
 
 
