@@ -93,11 +93,13 @@ class Files(JobTest):
         subprocess.run(words, cwd=self.folder, check=True, env={**os.environ, "PMI_RANK": "1", "PMI_SIZE": "2"})
         path = self.folder / "s.r1.sqlite"
         with contextlib.closing(sqlite3.connect(path)) as database, database:
-            *row, time = database.execute("select * from data").fetchone()
-            values = [1.5 if isinstance(value, float) else value for value in row]
+            cursor = database.execute("select * from data")
+            row = dict(zip((column[0] for column in cursor.description), cursor.fetchone()))
+            values = {name: 1.5 if isinstance(value, float) else value for name, value in row.items()}
             database.execute("delete from data")
             for sample in range(300):
-                database.execute(f"insert into data values ({', '.join('?' * len(row))}, ?)", [*values, time + 0.1234567 * (sample + 1)])
+                values["timestamp"] = row["timestamp"] + 0.1234567 * (sample + 1)
+                database.execute(f"insert into data values ({', '.join('?' * len(row))})", list(values.values()))
         whole = path.read_bytes()
         for length in range(len(whole) // 2, len(whole), 1009):
             for zeroes in b"", bytes(len(whole) - length):

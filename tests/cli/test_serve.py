@@ -82,7 +82,7 @@ class Written(ServeTest):
         samples = exposition.parse((self.folder / "nightly.prom").read_text())
         self.assertGreater(samples["gputracker_combined_cpu_seconds_total"], 0)
         self.assertGreater(samples["gputracker_combined_written_bytes_total"], 5)
-        self.assert_folder_is("nightly.prom")
+        self.assert_folder_is("nightly.prom", "nightly.prom.session.json")
         done = self.run_command("run", "-f", "prometheus", "--", "sleep", "0.1", env=self.environment)
         said = "".join(line + "\n" for line in done.stderr.splitlines() if not line.startswith("gpu-tracker: "))
         self.assertIn("gputracker_combined_cpu_seconds_total", exposition.parse(said))

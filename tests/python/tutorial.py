@@ -110,7 +110,7 @@ with open('results2.pkl', 'wb') as file:
 comparison = gput.TrackingComparison(file_path_map={'A': 'results.pkl', 'B': 'results2.pkl'})
 results = comparison.compare(statistic='max')
 assert type(results).__name__ == 'ComparisonResults'
-assert len(results.overall_resource_usage.keys()) == 21
+assert len(results.overall_resource_usage.keys()) == 22
 print(results.overall_resource_usage['main_ram'])
 assert list(results.code_block_resource_usage['main_ram'].keys()) == ['my-code-block', 'my-function']
 print(results.code_block_resource_usage['main_ram']['my-code-block'])

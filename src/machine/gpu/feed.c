@@ -363,11 +363,11 @@ static void *answer_requests(void *argument)
         feed->source->close(state);
         pthread_mutex_lock(&feed->lock);
     }
+    reading_free(reading); /* before the end is announced: the process may exit then */
     feed->ended_id = (pid_t)syscall(SYS_gettid);
     bool is_owner = --feed->n_threads == 0 && feed->is_left;
     pthread_cond_broadcast(&feed->done);
     pthread_mutex_unlock(&feed->lock);
-    reading_free(reading);
     if (is_owner)
         destroy(feed);
 

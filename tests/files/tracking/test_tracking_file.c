@@ -103,11 +103,11 @@ FOLDER_TEST(csv_is_as_the_old_tool_writes_it)
         "cpu_main_sum_utilization_percent,cpu_main_hardware_utilization_percent,"
         "cpu_descendants_sum_utilization_percent,cpu_descendants_hardware_utilization_percent,"
         "cpu_combined_sum_utilization_percent,cpu_combined_hardware_utilization_percent,"
-        "timestamp,time_computing_percent,time_cpu_wait_percent,time_quota_percent,"
+        "timestamp,combined_swapped_ram,time_computing_percent,time_cpu_wait_percent,time_quota_"
+        "percent,"
         "time_storage_percent,time_paging_percent,time_stopped_percent,time_pipe_percent,"
         "time_socket_percent,time_lock_percent,time_poll_percent,time_child_percent,"
-        "time_timer_percent,time_gpu_percent,time_other_percent,time_unknown_percent,"
-        "combined_swapped_ram\n"
+        "time_timer_percent,time_gpu_percent,time_other_percent,time_unknown_percent\n"
         "4.096e-06,,,55.47873894400001,512.0,,,,,,15,,,,,98.25,,,,,,"
         "1745449609.98211,,,,,,,,,,,,,,,,\n");
     free(text);
